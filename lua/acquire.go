@@ -1,0 +1,71 @@
+package lua
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Acquire calls acquire.lua: it takes a free lock, or sets the count of a hold that is there.
+type Acquire struct {
+	Keys      Keys
+	Hold      string
+	Count     int
+	TTL       time.Duration
+	Retention time.Duration // life of an idle fencing counter
+}
+
+// Call makes the call.
+func (a Acquire) Call() Call {
+	args := append(newCall(acquireScript, 3, 4), a.Keys.Lock, a.Keys.Token, a.Keys.Void,
+		a.Hold, a.Count, Millis(a.TTL), Millis(a.Retention))
+	return Call{script: acquireScript, args: args}
+}
+
+// Acquired is what acquire.lua answers.
+type Acquired struct {
+	Token  int64         // > 0: granted
+	Holder string        // otherwise: who has it; "" when nobody has, and the hold is gone or void
+	Count  int           // the holder's
+	TTL    time.Duration // the holder's remaining; negative: it has none
+}
+
+// ParseAcquired reads a reply of acquire.lua.
+func ParseAcquired(reply any) (Acquired, error) {
+	switch r := reply.(type) {
+	case int64:
+		return Acquired{Token: max(r, 0)}, nil
+	case []any:
+		if len(r) == 3 {
+			ttl, ok1 := r[0].(int64)
+			holder, ok2 := r[1].(string)
+			count, ok3 := integer(r[2])
+			if ok1 && ok2 && ok3 {
+				return Acquired{Holder: holder, Count: int(count), TTL: time.Duration(ttl) * time.Millisecond}, nil
+			}
+		}
+	}
+	return Acquired{}, unexpected(acquireScript, reply)
+}
+
+// Millis turns d into whole milliseconds, upwards: a key must not die before the
+// validity that was computed from d.
+func Millis(d time.Duration) int64 {
+	return int64((d + time.Millisecond - 1) / time.Millisecond)
+}
+
+// integer reads a number that came as an integer or as a string of digits.
+func integer(v any) (int64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, true
+	case string:
+		n, err := strconv.ParseInt(v, 10, 64)
+		return n, err == nil
+	}
+	return 0, false
+}
+
+func unexpected(s *Script, reply any) error {
+	return fmt.Errorf("%s.lua answered %v (%T), which it never does: is another program using this key?", s.Name, reply, reply)
+}

@@ -1,0 +1,64 @@
+-- Takes a free lock for a hold, or sets the hold count of a hold that is there.
+--
+-- KEYS[1] lock:{name}        hash    hold id -> hold count
+-- KEYS[2] lock:{name}:token  string  fencing counter
+-- KEYS[3] lock:{name}:void   zset    voided hold id -> when the mark may go, microseconds
+-- ARGV[1] hold id
+-- ARGV[2] hold count wanted; 1 may take a free lock, more only re-enters
+-- ARGV[3] TTL, milliseconds
+-- ARGV[4] life of an idle fencing counter, milliseconds
+--
+-- Returns > 0   granted: the fencing token
+-- Returns 0     re-entry refused: the hold is not there and the lock is free
+-- Returns -1    refused: this hold id was voided
+-- Returns {pttl, hold id, hold count}   held by another: its remaining TTL in milliseconds
+--
+-- Twice: the count is stated, not added to, and never lowered; the TTL is never
+-- shortened; a second run finds its own field and returns the token of the first.
+-- Late: after the release, the mark in KEYS[3] refuses it.
+
+local function seed()
+  local now = redis.call('TIME')
+  return now[1] * 1000000 + now[2]
+end
+
+-- Nothing there at all is the common case, and one call tells.
+if redis.call('EXISTS', KEYS[1], KEYS[3]) > 0 then
+  local count = redis.call('HGET', KEYS[1], ARGV[1])
+  if count then
+    if tonumber(ARGV[2]) > tonumber(count) then
+      redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+    end
+    if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then
+      redis.call('PEXPIRE', KEYS[1], ARGV[3])
+    end
+    -- The counter may have been evicted; the next extension writes it again.
+    return tonumber(redis.call('GET', KEYS[2])) or seed()
+  end
+  if redis.call('ZSCORE', KEYS[3], ARGV[1]) then
+    return -1
+  end
+  local held = redis.call('HGETALL', KEYS[1])
+  if held[1] then
+    return {redis.call('PTTL', KEYS[1]), held[1], held[2]}
+  end
+end
+if ARGV[2] ~= '1' then
+  return 0
+end
+
+local token = redis.call('GET', KEYS[2])
+if token then
+  token = tonumber(token)
+  if not token then
+    return redis.error_reply('ERR fencing counter is not a number')
+  end
+  token = token + 1
+else
+  token = seed()
+end
+redis.call('HSET', KEYS[1], ARGV[1], '1')
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+-- %.0f: Lua's own conversion keeps 14 digits, and these numbers have 16.
+redis.call('SET', KEYS[2], string.format('%.0f', token), 'PX', ARGV[4])
+return token

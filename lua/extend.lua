@@ -1,0 +1,27 @@
+-- Makes a hold that is there live longer.
+--
+-- KEYS[1] lock:{name}        hash    hold id -> hold count
+-- KEYS[2] lock:{name}:token  string  fencing counter
+-- ARGV[1] hold id
+-- ARGV[2] TTL, milliseconds
+-- ARGV[3] fencing token of the hold
+-- ARGV[4] life of an idle fencing counter, milliseconds
+--
+-- Returns 1    extended
+-- Returns 0    the hold is not there and the lock is free
+-- Returns -1   the hold is not there and another holds the lock
+--
+-- Twice: the TTL is never shortened, so a late and shorter one changes nothing.
+-- Late: without its field it writes nothing, so it cannot revive a hold or help another.
+
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then
+  return -redis.call('EXISTS', KEYS[1])
+end
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+end
+-- The counter must outlive the hold, or the next hold would get a lesser token.
+if redis.call('PEXPIRE', KEYS[2], ARGV[4]) == 0 then
+  redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[4])
+end
+return 1

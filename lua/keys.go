@@ -1,0 +1,56 @@
+package lua
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// MaxNameLength is the longest name of a lock, in bytes.
+const MaxNameLength = 1024
+
+// Keys are the names of everything that one lock has in Redis. They share a hash
+// tag and so a Cluster slot. The zero value names nothing; use [NewKeys]. Keys is
+// immutable and safe for concurrent use.
+type Keys struct {
+	Lock    string // hash: hold id -> hold count
+	Token   string // string: fencing counter
+	Void    string // zset: voided hold ids
+	Channel string // Pub/Sub channel: a hold has ended
+}
+
+// NewKeys builds the keys of the lock called name. The name becomes the hash tag:
+// prefix:{name}. A name, or a prefix, that brings a hash tag of its own is used as it is.
+func NewKeys(prefix, name string) (Keys, error) {
+	switch {
+	case name == "":
+		return Keys{}, errors.New("the name of a lock is empty")
+	case len(name) > MaxNameLength:
+		return Keys{}, fmt.Errorf("the name of a lock is %d bytes long, the limit is %d", len(name), MaxNameLength)
+	case prefix == "":
+		return Keys{}, errors.New("the key prefix is empty")
+	}
+	key := prefix + ":" + name
+	if !hasTag(key) {
+		key = prefix + ":{" + name + "}"
+	}
+	// A brace in an odd place can leave the key without a tag after all, and the
+	// companions would land in other slots.
+	if !hasTag(key) {
+		return Keys{}, fmt.Errorf("the braces in %q make no hash tag: a Cluster could not keep the keys of this lock together", prefix+":"+name)
+	}
+	return Keys{
+		Lock:    key,
+		Token:   key + ":token",
+		Void:    key + ":void",
+		Channel: key + ":channel",
+	}, nil
+}
+
+// hasTag tells whether Redis Cluster hashes only a part of key: what stands
+// between the first { and the first } after it, unless that is empty.
+func hasTag(key string) bool {
+	_, rest, found := strings.Cut(key, "{")
+	tag, _, closed := strings.Cut(rest, "}")
+	return found && closed && tag != ""
+}

@@ -1,0 +1,38 @@
+package lua
+
+import (
+	"crypto/sha1"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+)
+
+//go:embed *.lua
+var sources embed.FS
+
+// A Script is one embedded .lua file. Scripts are immutable.
+type Script struct {
+	Name   string // the file's name without .lua
+	Source string
+	SHA    string // what EVALSHA calls it by
+}
+
+var (
+	acquireScript = load("acquire")
+	releaseScript = load("release")
+	extendScript  = load("extend")
+	fenceScript   = load("fence")
+	repairScript  = load("repair")
+	inspectScript = load("inspect")
+	probeScript   = load("probe")
+)
+
+func load(name string) *Script {
+	source, err := fs.ReadFile(sources, name+".lua")
+	if err != nil {
+		panic(err) // the file is embedded: this cannot happen once it has built
+	}
+	// Redis names scripts by their SHA-1; nothing here depends on its strength.
+	sum := sha1.Sum(source)
+	return &Script{Name: name, Source: string(source), SHA: hex.EncodeToString(sum[:])}
+}

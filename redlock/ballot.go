@@ -1,0 +1,156 @@
+package redlock
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+// A Motion is what nodes vote on: one script and how to read its reply.
+type Motion struct {
+	// What it is called in errors: "acquire", "release".
+	Name string
+	Call lua.Call
+	// Yes reads a reply. An error counts as a no.
+	Yes func(reply any) (bool, error)
+
+	// Creates says that a yes means the hold's key is on the node; Removes, that it
+	// is gone from there. Either needs the hold's Footprint.
+	Creates, Removes bool
+	Footprint        *Footprint
+	// Marked, for Removes: the call for a node where a creating command may come later.
+	Marked func() lua.Call
+	// Until, for Removes: a node that has not confirmed is asked again until then.
+	Until time.Time
+
+	// All waits for every node, or its timeout, in place of a quorum.
+	All bool
+	// Patience replaces the node timeout if it is not zero.
+	Patience time.Duration
+	// Then, if set, is called once when the ballot is decided, on a goroutine of
+	// the group: it must be quick and must not wait for another ballot.
+	Then func(*Ballot)
+}
+
+// Vote is how a node's answer counts.
+type Vote uint8
+
+// The votes.
+const (
+	Pending Vote = iota // no answer when the ballot was decided
+	Yes
+	No
+)
+
+// An Answer is what one node said to a motion.
+type Answer struct {
+	Vote  Vote
+	Reply any   // the script's reply; nil if there was none
+	Err   error // why there was none, or why it is not understood
+}
+
+// A Ballot is one vote on a motion. Its results may be read, by any goroutine, once
+// it is decided; they no longer change then, whatever stragglers say.
+type Ballot struct {
+	group  *Group
+	motion Motion
+	start  time.Time
+	done   chan struct{}
+	ops    []op
+
+	mu      sync.Mutex
+	yes, no int
+	decided bool
+}
+
+// Vote puts m to every node and returns at once.
+func (g *Group) Vote(m Motion) *Ballot {
+	b := g.newBallot(m)
+	for i, l := range g.lanes {
+		l.submit(&b.ops[i])
+	}
+	return b
+}
+
+// Decide puts m to every node and waits for the decision. If ctx ends first it
+// returns ctx's error, and the ballot goes on without its caller.
+func (g *Group) Decide(ctx context.Context, m Motion) (*Ballot, error) {
+	b := g.newBallot(m)
+	if len(g.lanes) == 1 && g.lanes[0].runHere(ctx, &b.ops[0]) {
+		return b, nil
+	}
+	for i, l := range g.lanes {
+		l.submit(&b.ops[i])
+	}
+	return b, b.Wait(ctx)
+}
+
+func (g *Group) newBallot(m Motion) *Ballot {
+	b := &Ballot{
+		group:  g,
+		motion: m,
+		done:   make(chan struct{}),
+		ops:    make([]op, len(g.nodes)),
+		start:  time.Now(), // before the first byte is sent
+	}
+	patience := g.config.NodeTimeout
+	if m.Patience > 0 {
+		patience = m.Patience
+	}
+	for i := range b.ops {
+		b.ops[i] = op{ballot: b, node: i, expires: b.start.Add(patience)}
+	}
+	return b
+}
+
+// Wait waits for the decision, or returns ctx's error.
+func (b *Ballot) Wait(ctx context.Context) error {
+	select {
+	case <-b.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Start is when the ballot began, before the first byte was sent.
+func (b *Ballot) Start() time.Time { return b.start }
+
+// Won tells whether a quorum said yes.
+func (b *Ballot) Won() bool { return b.yes >= b.group.quorum }
+
+// Answer is what the node at index i said.
+func (b *Ballot) Answer(i int) Answer { return b.ops[i].answer }
+
+// vote counts one node's answer. Only the first answer of a node counts, and none
+// after the decision, so a result that was read never changes.
+func (b *Ballot) vote(o *op, a Answer) {
+	b.mu.Lock()
+	if b.decided || o.answer.Vote != Pending {
+		b.mu.Unlock()
+		return
+	}
+	o.answer = a
+	if a.Vote == Yes {
+		b.yes++
+	} else {
+		b.no++
+	}
+	n, quorum := len(b.ops), b.group.quorum
+	if b.motion.All {
+		b.decided = b.yes+b.no == n
+	} else {
+		b.decided = b.yes >= quorum || n-b.no < quorum
+	}
+	decided := b.decided
+	b.mu.Unlock()
+	if !decided {
+		return
+	}
+	close(b.done)
+	if b.motion.Then != nil {
+		b.motion.Then(b)
+	}
+}

@@ -1,0 +1,78 @@
+package redlock
+
+import "sync"
+
+// A Footprint records which nodes have the key of one hold, or may have it. It is
+// what the end of the hold has to clean up. It is safe for concurrent use; make one
+// with [Group.NewFootprint] for each hold.
+type Footprint struct {
+	mu     sync.Mutex
+	closed bool // the hold has ended: nothing may create the key any more
+	nodes  []trace
+}
+
+// A trace is what one node has of a hold. The key is surely absent only when all
+// three are zero.
+type trace struct {
+	flying  uint16 // creating commands without an answer yet
+	present bool   // a creating command was answered with yes
+	unknown bool   // a creating command may have run, or may run later
+}
+
+// NewFootprint makes the footprint of a hold that no node has yet.
+func (g *Group) NewFootprint() *Footprint {
+	return &Footprint{nodes: make([]trace, len(g.nodes))}
+}
+
+// Close forbids whatever would create the key from now on, except what was sent already.
+func (f *Footprint) Close() {
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
+}
+
+// create tells whether a creating command may be sent to node, and notes that it is.
+func (f *Footprint) create(node int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return false
+	}
+	f.nodes[node].flying++
+	return true
+}
+
+// created notes how a creating command ended.
+func (f *Footprint) created(node int, yes, known bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t := &f.nodes[node]
+	t.flying--
+	t.present = t.present || yes
+	t.unknown = t.unknown || !known
+}
+
+// remove tells what it takes to be sure that the key is gone from node: nothing, a
+// removal, or a removal with a mark for the command that may come later.
+func (f *Footprint) remove(node int) (needed, mark bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t := f.nodes[node]
+	mark = t.flying > 0 || t.unknown
+	return t.present || mark, mark
+}
+
+// removed notes that node has confirmed the removal.
+func (f *Footprint) removed(node int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.nodes[node].present = false
+	f.nodes[node].unknown = false
+}
+
+// has tells whether node has said that it has the key.
+func (f *Footprint) has(node int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.nodes[node].present
+}

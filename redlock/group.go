@@ -1,0 +1,97 @@
+package redlock
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Config sets up a [Group]. Each field must be set, except Logger.
+type Config struct {
+	NodeTimeout time.Duration // a node silent for so long counts as a no
+	DriftFactor float64       // how far apart two clocks may run: a share of the TTL
+	DriftFixed  time.Duration // and a fixed part, for the granularity of expiry
+	Logger      *slog.Logger  // nil: silent
+}
+
+// A Group is N independent nodes that vote as one. It is safe for concurrent use.
+// The zero value is not usable; use [New].
+type Group struct {
+	nodes  []*node
+	lanes  []*lane
+	quorum int
+	config Config
+
+	mu         sync.Mutex
+	identities map[string]*node // whose server that is; guarded by mu
+}
+
+// New makes a group of nodes. It connects to none of them; see [Group.Meet].
+func New(nodes []redis.UniversalClient, config Config) (*Group, error) {
+	if len(nodes) == 0 {
+		return nil, errors.New("redlock: no nodes: give at least one Redis client")
+	}
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	g := &Group{
+		quorum:     len(nodes)/2 + 1,
+		config:     config,
+		identities: make(map[string]*node, len(nodes)),
+	}
+	for i, client := range nodes {
+		if isNil(client) {
+			return nil, fmt.Errorf("redlock: node %d of %d is a nil client", i+1, len(nodes))
+		}
+		for j := range i {
+			if nodes[j] == client {
+				return nil, fmt.Errorf("%w: nodes %d and %d are the same client", ErrDuplicateNode, j+1, i+1)
+			}
+		}
+		g.nodes = append(g.nodes, newNode(g, client, config.NodeTimeout))
+	}
+	for _, n := range g.nodes {
+		g.lanes = append(g.lanes, newLane(n, config.NodeTimeout))
+	}
+	return g, nil
+}
+
+// Size is N, the number of nodes.
+func (g *Group) Size() int { return len(g.nodes) }
+
+// Quorum is how many nodes must agree: N/2+1 of those configured, never of those connected.
+func (g *Group) Quorum() int { return g.quorum }
+
+// NodeTimeout is how long a node may be silent before it counts as a no.
+func (g *Group) NodeTimeout() time.Duration { return g.config.NodeTimeout }
+
+// Address is what the node at index i is called in errors and logs.
+func (g *Group) Address(i int) string { return g.nodes[i].address }
+
+// Drift is what clocks may differ by over ttl.
+func (g *Group) Drift(ttl time.Duration) time.Duration {
+	return time.Duration(float64(ttl)*g.config.DriftFactor) + g.config.DriftFixed
+}
+
+// Validity is until when keys that were written with ttl, by an attempt that began
+// at start, can be relied on: start + TTL - drift, on this process's monotonic
+// clock. The start counts, not the reply: a node may have run the script at any
+// moment in between (traps 1 to 4).
+func (g *Group) Validity(start time.Time, ttl time.Duration) time.Time {
+	return start.Add(ttl - g.Drift(ttl))
+}
+
+// Close ends every lane and waits for what is in flight. Ballots that are under way
+// lose. It does not close the clients.
+func (g *Group) Close() {
+	for _, l := range g.lanes {
+		l.close()
+	}
+	for _, l := range g.lanes {
+		l.join()
+	}
+}

@@ -1,0 +1,137 @@
+package redlock
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+// A node is one independent Redis deployment, as the user's client reaches it.
+type node struct {
+	group   *Group
+	client  redis.UniversalClient
+	address string
+
+	// Both share client's connections. A pipeline waits longer than its ballots do,
+	// so that stragglers are still read; a caller's own command does not. Only a
+	// plain client can be told how long to wait; with others, quick is nil.
+	patient redis.UniversalClient
+	quick   redis.UniversalClient
+
+	met     atomic.Bool
+	meeting sync.Mutex // one at a time meets the node
+	refused error      // never to be asked again; guarded by meeting
+}
+
+func newNode(g *Group, client redis.UniversalClient, timeout time.Duration) *node {
+	n := &node{group: g, client: client, patient: client, address: address(client)}
+	if c, ok := client.(*redis.Client); ok {
+		n.patient = c.WithTimeout(max(10*timeout, time.Second))
+		n.quick = c.WithTimeout(timeout)
+	}
+	return n
+}
+
+// known tells whether the node has been met and may vote.
+func (n *node) known() bool { return n.met.Load() }
+
+// fly sends the calls of ops in one pipeline and settles each op. Removals that the
+// node did not confirm are given to owe. It tells whether the node answered.
+func (n *node) fly(ops []*op, owe func(*op)) (answered bool) {
+	ctx := context.Background()
+	if err := n.meet(ctx); err != nil {
+		for _, o := range ops {
+			if o.unsent(err) {
+				owe(o)
+			}
+		}
+		return false
+	}
+	calls := make([]lua.Call, 0, len(ops))
+	cmds := make([]redis.Cmder, 0, len(ops))
+	sent := make([]*op, 0, len(ops))
+	for _, o := range ops {
+		if call, ok := o.call(); ok {
+			calls, cmds, sent = append(calls, call), append(cmds, call.Cmd(ctx)), append(sent, o)
+		}
+	}
+	n.send(ctx, cmds)
+	n.resend(ctx, calls, cmds)
+	answered = true
+	for i, o := range sent {
+		cmd := cmds[i].(*lua.Cmd)
+		if o.settle(cmd.Val(), cmd.Err()) {
+			owe(o)
+		}
+		answered = answered && cmd.Err() == nil
+	}
+	return answered
+}
+
+// send runs cmds in one round trip. What became of each stands in it.
+func (n *node) send(ctx context.Context, cmds []redis.Cmder) {
+	switch len(cmds) {
+	case 0:
+	case 1:
+		_ = n.patient.Process(ctx, cmds[0])
+	default:
+		pipe := n.patient.Pipeline()
+		_ = pipe.BatchProcess(ctx, cmds...)
+		_, err := pipe.Exec(ctx)
+		for _, cmd := range cmds {
+			// A pipeline that broke must not leave a command that looks answered.
+			if c := cmd.(*lua.Cmd); err != nil && c.Err() == nil && c.Val() == nil {
+				c.SetErr(err)
+			}
+		}
+	}
+}
+
+// resend sends by source what the server did not know by its hash: it did nothing
+// for those.
+func (n *node) resend(ctx context.Context, calls []lua.Call, cmds []redis.Cmder) {
+	var unknown []int
+	for i, cmd := range cmds {
+		if lua.IsNoScript(cmd.Err()) {
+			unknown = append(unknown, i)
+		}
+	}
+	if unknown == nil {
+		return
+	}
+	again := make([]redis.Cmder, len(unknown))
+	for j, i := range unknown {
+		again[j] = calls[i].SourceCmd(ctx)
+		cmds[i] = again[j]
+	}
+	n.send(ctx, again)
+}
+
+// address is what a client is called in errors and logs.
+func address(client redis.UniversalClient) string {
+	switch c := client.(type) {
+	case *redis.Client:
+		return c.Options().Addr
+	case *redis.ClusterClient:
+		return "cluster " + strings.Join(c.Options().Addrs, ",")
+	default:
+		return fmt.Sprintf("%T", client)
+	}
+}
+
+// isNil finds nil, and nil pointers in an interface that is not nil itself.
+func isNil(client redis.UniversalClient) bool {
+	if client == nil {
+		return true
+	}
+	v := reflect.ValueOf(client)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}

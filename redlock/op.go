@@ -1,0 +1,99 @@
+package redlock
+
+import (
+	"errors"
+	"net"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+// An op is one node's part of a ballot. Between submit and settle it belongs to the
+// node's lane.
+type op struct {
+	ballot  *Ballot
+	node    int
+	expires time.Time // counts as a no from then on
+	answer  Answer    // guarded by ballot.mu until the ballot is decided
+}
+
+// call decides, at the moment of sending, what to send; nothing if ok is false. Only
+// now is it known what is still in flight to this node before it.
+func (o *op) call() (call lua.Call, ok bool) {
+	m := &o.ballot.motion
+	switch {
+	case m.Creates:
+		if !m.Footprint.create(o.node) {
+			o.ballot.vote(o, Answer{Vote: No, Err: errAbandoned})
+			return lua.Call{}, false
+		}
+	case m.Removes:
+		needed, mark := m.Footprint.remove(o.node)
+		if !needed {
+			o.ballot.vote(o, Answer{Vote: Yes})
+			return lua.Call{}, false
+		}
+		if mark && m.Marked != nil {
+			return m.Marked(), true
+		}
+	}
+	return m.Call, true
+}
+
+// settle takes the reply to what call said to send, or the error in its place. It
+// tells whether the node still owes a removal.
+func (o *op) settle(reply any, err error) (owes bool) {
+	m := &o.ballot.motion
+	a := Answer{Vote: No, Reply: reply, Err: err}
+	if err == nil {
+		var yes bool
+		if yes, a.Err = m.Yes(reply); yes {
+			a.Vote = Yes
+		}
+	}
+	switch {
+	case m.Creates:
+		m.Footprint.created(o.node, a.Vote == Yes, err == nil || hadNoEffect(err))
+	case m.Removes && err == nil:
+		m.Footprint.removed(o.node)
+	}
+	o.ballot.vote(o, a)
+	return m.Removes && err != nil
+}
+
+// unsent ends an op whose command never left.
+func (o *op) unsent(err error) (owes bool) {
+	m := &o.ballot.motion
+	if m.Removes {
+		if needed, _ := m.Footprint.remove(o.node); !needed {
+			o.ballot.vote(o, Answer{Vote: Yes})
+			return false
+		}
+	}
+	o.ballot.vote(o, Answer{Vote: No, Err: err})
+	return m.Removes
+}
+
+// timeout counts the node as a no. Its answer, should it come, still settles the footprint.
+func (o *op) timeout() {
+	o.ballot.vote(o, Answer{Vote: No, Err: ErrSilent})
+}
+
+// hadNoEffect tells whether a command that ended with err surely changed nothing
+// and never will.
+func hadNoEffect(err error) bool {
+	// The server answered: it refused the script, or the script failed before its
+	// first write, as each of ours does if at all.
+	var refusal redis.Error
+	if errors.As(err, &refusal) {
+		return true
+	}
+	// It never left this process.
+	var network *net.OpError
+	if errors.As(err, &network) && network.Op == "dial" {
+		return true
+	}
+	return errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted)
+}
