@@ -25,6 +25,12 @@ type Motion struct {
 	// Until, for Removes: a node that has not confirmed is asked again until then.
 	Until time.Time
 
+	// Skip leaves a node out: it is not asked and counts as a no.
+	Skip func(node int) bool
+	// Each, if set, is called with every answer that a node really gave, those of
+	// stragglers after the decision included. Like Then it must be quick.
+	Each func(node int, a Answer)
+
 	// All waits for every node, or its timeout, in place of a quorum.
 	All bool
 	// Patience replaces the node timeout if it is not zero.
@@ -68,9 +74,7 @@ type Ballot struct {
 // Vote puts m to every node and returns at once.
 func (g *Group) Vote(m Motion) *Ballot {
 	b := g.newBallot(m)
-	for i, l := range g.lanes {
-		l.submit(&b.ops[i])
-	}
+	b.submit()
 	return b
 }
 
@@ -81,10 +85,19 @@ func (g *Group) Decide(ctx context.Context, m Motion) (*Ballot, error) {
 	if len(g.lanes) == 1 && g.lanes[0].runHere(ctx, &b.ops[0]) {
 		return b, nil
 	}
-	for i, l := range g.lanes {
-		l.submit(&b.ops[i])
-	}
+	b.submit()
 	return b, b.Wait(ctx)
+}
+
+func (b *Ballot) submit() {
+	for i, l := range b.group.lanes {
+		o := &b.ops[i]
+		if b.motion.Skip != nil && b.motion.Skip(i) {
+			b.vote(o, Answer{Vote: No})
+			continue
+		}
+		l.submit(o)
+	}
 }
 
 func (g *Group) newBallot(m Motion) *Ballot {
@@ -120,6 +133,18 @@ func (b *Ballot) Start() time.Time { return b.start }
 
 // Won tells whether a quorum said yes.
 func (b *Ballot) Won() bool { return b.yes >= b.group.quorum }
+
+// Refused tells whether so many nodes refuse for good - they lack permissions, or
+// find a key of the wrong type - that trying again is no use.
+func (b *Ballot) Refused() bool {
+	refused := 0
+	for i := range b.ops {
+		if isFinal(b.ops[i].answer.Err) {
+			refused++
+		}
+	}
+	return len(b.ops)-refused < b.group.quorum
+}
 
 // Answer is what the node at index i said.
 func (b *Ballot) Answer(i int) Answer { return b.ops[i].answer }

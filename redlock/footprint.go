@@ -1,6 +1,9 @@
 package redlock
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // A Footprint records which nodes have the key of one hold, or may have it. It is
 // what the end of the hold has to clean up. It is safe for concurrent use; make one
@@ -70,9 +73,9 @@ func (f *Footprint) removed(node int) {
 	f.nodes[node].unknown = false
 }
 
-// has tells whether node has said that it has the key.
-func (f *Footprint) has(node int) bool {
+// Present tells whether any node has said that it has the key.
+func (f *Footprint) Present() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.nodes[node].present
+	return slices.ContainsFunc(f.nodes, func(t trace) bool { return t.present })
 }

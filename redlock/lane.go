@@ -152,6 +152,11 @@ func (l *lane) run() {
 		case <-l.wake:
 			l.drain()
 		case <-l.stop:
+			select {
+			case <-l.wake: // what was queued before the end is still sent
+				l.drain()
+			default:
+			}
 			return
 		}
 	}
@@ -180,7 +185,7 @@ func (l *lane) take() *flight {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := min(len(l.queue), maxFlight)
-	if n == 0 || l.closed {
+	if n == 0 {
 		l.busy--
 		return nil
 	}
@@ -195,7 +200,7 @@ func (l *lane) take() *flight {
 // arm sets the sweeper for t if it is not set: whatever it is set for is earlier, or
 // finds t when it fires. Called with mu held.
 func (l *lane) arm(t time.Time) {
-	if !l.armed && !l.closed {
+	if !l.armed {
 		l.armed = true
 		l.sweeper.Reset(time.Until(t))
 	}
@@ -261,24 +266,22 @@ func (l *lane) sweep() {
 	}
 }
 
-// close refuses new work, drops what is queued and wakes the main runner to end.
+// close refuses new work. What is queued is still sent, or dropped in its time.
 func (l *lane) close() {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.closed {
-		l.mu.Unlock()
 		return
 	}
 	l.closed = true
-	dropped := l.queue
-	l.queue = nil
-	l.sweeper.Stop()
 	l.debts.stop()
-	l.mu.Unlock()
 	close(l.stop)
-	for _, o := range dropped {
-		o.unsent(ErrClosed)
-	}
 }
 
 // join waits for every runner: at most as long as the node's read timeout.
-func (l *lane) join() { l.runners.Wait() }
+func (l *lane) join() {
+	l.runners.Wait()
+	l.mu.Lock()
+	l.sweeper.Stop()
+	l.mu.Unlock()
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,12 +32,11 @@ func (g *Group) Meet(ctx context.Context) error {
 	var missing []string
 	for i, n := range g.nodes {
 		a := b.Answer(i)
-		var refusal redis.Error
 		switch {
 		case a.Vote == Yes:
 		case errors.Is(a.Err, ErrDuplicateNode):
 			return a.Err
-		case errors.As(a.Err, &refusal) && !isPassing(refusal):
+		case isFinal(a.Err):
 			return fmt.Errorf("redlock: node %s runs no scripts for this user: %w", n.address, a.Err)
 		default:
 			missing = append(missing, fmt.Sprintf("%s (%v)", n.address, a.Err))
@@ -52,14 +52,17 @@ func (g *Group) Meet(ctx context.Context) error {
 	return nil
 }
 
-// isPassing tells a refusal that time heals from one that it does not.
-func isPassing(refusal redis.Error) bool {
-	for _, prefix := range []string{"LOADING", "BUSY", "CLUSTERDOWN", "MASTERDOWN", "TRYAGAIN", "READONLY", "MOVED", "ASK"} {
-		if strings.HasPrefix(refusal.Error(), prefix) {
-			return true
-		}
+// final are the refusals that asking again does not change. Servers before Redis 7
+// put what went wrong inside a script into the middle of a longer sentence.
+var final = []string{"NOPERM", "NOAUTH", "WRONGPASS", "WRONGTYPE", "CROSSSLOT", "unknown command", "fencing counter is not a number"}
+
+// isFinal tells a refusal for good from one that passes, such as LOADING.
+func isFinal(err error) bool {
+	var refusal redis.Error
+	if !errors.As(err, &refusal) {
+		return false
 	}
-	return false
+	return slices.ContainsFunc(final, func(s string) bool { return strings.Contains(refusal.Error(), s) })
 }
 
 // meet learns, once, which server the node is. Until then it has no vote: the same
@@ -132,7 +135,7 @@ func runID(ctx context.Context, client redis.UniversalClient) (string, error) {
 	cmd := lua.NewCmd(ctx, "info", "server")
 	if err := client.Process(ctx, cmd); err != nil {
 		var refusal redis.Error
-		if errors.As(err, &refusal) && !isPassing(refusal) {
+		if errors.As(err, &refusal) && !strings.HasPrefix(refusal.Error(), "LOADING") {
 			return "", nil
 		}
 		return "", err

@@ -60,6 +60,9 @@ func (o *op) settle(reply any, err error) (owes bool) {
 		m.Footprint.removed(o.node)
 	}
 	o.ballot.vote(o, a)
+	if m.Each != nil && err == nil {
+		m.Each(o.node, a)
+	}
 	return m.Removes && err != nil
 }
 

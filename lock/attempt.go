@@ -1,0 +1,184 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// markLife is how long a voided hold id is remembered on a node. A command that is
+// even later leaves a key for a TTL (I5).
+const markLife = 10 * time.Second
+
+// attempt tries once to take the lock for a new hold. Without a lease, the denial or
+// the error says why; then whatever was granted has been given back.
+func (e *Engine) attempt(ctx context.Context, s *slot, p *place) (*Lease, denial, error) {
+	c := e.client
+	h := &hold{
+		engine:    e,
+		slot:      s,
+		id:        c.newID(),
+		footprint: c.group.NewFootprint(),
+		ttl:       e.set.ttl,
+	}
+	b, err := c.group.Decide(ctx, redlock.Motion{
+		Name:      "acquire",
+		Call:      e.kind.Acquire(h.request(1)),
+		Yes:       e.granted,
+		Creates:   true,
+		Footprint: h.footprint,
+	})
+	if err != nil {
+		h.giveBack(false)
+		return nil, denial{}, contextError(ctx)
+	}
+	if !b.Won() {
+		d := e.denied(b)
+		h.giveBack(false)
+		if ctx.Err() != nil {
+			return nil, d, contextError(ctx)
+		}
+		return nil, d, nil
+	}
+	won, err := h.fence(ctx, b)
+	if err == nil {
+		// Cancellation that races a grant gives the grant back.
+		err = ctx.Err()
+	}
+	if err != nil {
+		h.giveBack(true)
+		return nil, denial{}, contextError(ctx)
+	}
+	validity := c.group.Validity(b.Start(), h.ttl)
+	// The clock is read after the last round: an attempt that took too long has
+	// nothing to rely on, whatever the nodes said (traps 2 to 4).
+	if won != nil || !time.Now().Before(validity) {
+		h.giveBack(true)
+		if won == nil {
+			won = fmt.Errorf("the attempt took longer than the lock would have been valid: %v", h.ttl)
+		}
+		return nil, denial{err: won}, nil
+	}
+	// Before the hold is known to anyone else: nothing of it needs a mutex yet.
+	l := h.lease(e.set, 1, b.Start(), validity)
+	s.set(h)
+	if !c.won(h, p) {
+		_ = h.close().Wait(context.Background())
+		return nil, denial{}, ErrClosed
+	}
+	h.watch(b.Start())
+	return l, denial{}, nil
+}
+
+// granted reads one node's reply to an acquisition.
+func (e *Engine) granted(reply any) (bool, error) {
+	a, err := e.kind.Acquired(reply)
+	return a.Token > 0, err
+}
+
+// fence settles the hold's token: the greatest that the granting quorum returned,
+// which a quorum must know before anybody may see it (I3, design: tokens). It returns
+// lost if the second round found no quorum, and err if ctx ended.
+//
+// Why it is right: a later hold's quorum shares a node with the quorum that knows T.
+// That node learned T while this hold had the key there, so before the later hold
+// could take it, and gave the later hold more than T.
+func (h *hold) fence(ctx context.Context, b *redlock.Ballot) (lost, err error) {
+	g := h.engine.client.group
+	agree := 0
+	for i := range g.Size() {
+		a := b.Answer(i)
+		if a.Vote != redlock.Yes {
+			continue
+		}
+		granted, _ := h.engine.kind.Acquired(a.Reply)
+		switch {
+		case granted.Token > h.token:
+			h.token, agree = granted.Token, 1
+		case granted.Token == h.token:
+			agree++
+		}
+	}
+	if agree >= g.Quorum() {
+		return nil, nil
+	}
+	second, err := g.Decide(ctx, redlock.Motion{
+		Name: "fence",
+		Call: lua.Fence{
+			Keys:      h.keys(),
+			Hold:      h.id,
+			Token:     h.token,
+			Retention: h.engine.client.retention,
+		}.Call(),
+		Yes: lua.ParseFenced,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return second.Err(), nil
+}
+
+// denied makes out of a lost ballot who has the lock, or why nobody can tell.
+func (e *Engine) denied(b *redlock.Ballot) denial {
+	g := e.client.group
+	var d denial
+	holders := make(map[string]int, 1)
+	failed := 0
+	for i := range g.Size() {
+		a := b.Answer(i)
+		if a.Err != nil {
+			failed++
+			continue
+		}
+		if a.Vote != redlock.No {
+			continue
+		}
+		seen, _ := e.kind.Acquired(a.Reply)
+		if seen.Holder == "" {
+			continue
+		}
+		holders[seen.Holder]++
+		if n := holders[seen.Holder]; n >= holders[d.holder] {
+			if d.holder != seen.Holder {
+				d.ttl = seen.TTL
+			}
+			d.holder, d.ttl = seen.Holder, max(d.ttl, seen.TTL)
+			d.sure = n >= g.Quorum() || n > g.Size()-g.Quorum() && failed == 0
+		}
+	}
+	// With a quorum of nodes answering, rivals are the reason; without, it is the nodes.
+	if len(holders) == 0 || g.Size()-failed < g.Quorum() {
+		d.err = b.Err()
+		d.final = b.Refused()
+		d.sure = false
+	}
+	return d
+}
+
+// giveBack ends a hold that was not, or not quite, granted. seen says that others may
+// have taken it for a holder, so that its end is worth waking them.
+func (h *hold) giveBack(seen bool) {
+	g := h.engine.client.group
+	granted := h.footprint.Present()
+	b := h.vacate(!seen)
+	if granted {
+		// Not on a cancelled context: it would leave a quorum of keys behind (trap 9).
+		// The wait is short: each ballot is decided within the node timeout.
+		ctx, cancel := context.WithTimeout(context.Background(), g.NodeTimeout())
+		defer cancel()
+		_ = b.Wait(ctx)
+	}
+}
+
+// contextError is why ctx ended, with its cause if that says more.
+func contextError(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if cause == nil || errors.Is(err, cause) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}

@@ -1,0 +1,160 @@
+package lock
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/redlock"
+	"github.com/holdfast-go/holdfast/waiter"
+	"github.com/holdfast-go/holdfast/watchdog"
+)
+
+// A Client makes locks over N independent Redis nodes. All locks of a client share
+// its connections, its watchdog and its subscriptions: make one per program and set
+// of nodes. It is safe for concurrent use. The zero value is not usable; use
+// [NewClient].
+type Client struct {
+	// Immutable.
+	id        string // begins the id of each of this client's holds
+	group     *redlock.Group
+	hub       *waiter.Hub
+	watchdog  *watchdog.Watchdog
+	locks     settings
+	prefix    string
+	retention time.Duration
+	logger    *slog.Logger
+	closing   chan struct{} // closed by Close
+
+	numbers atomic.Int64   // of holds
+	calls   sync.WaitGroup // calls that Close waits for
+
+	mu       sync.Mutex
+	closed   bool
+	contests map[string]*contest // by key: the names that this process holds or wants
+}
+
+// NewClient makes a client over nodes: one Redis, or N independent ones of which a
+// quorum of N/2+1 must agree. A node is a plain client, a Sentinel failover client or
+// a ClusterClient, with whatever options; the lock client never closes it.
+//
+// NewClient connects to the nodes. It starts if a quorum answers, logs which nodes are
+// missing, and meets them when they can be reached. It returns an error that says what
+// is wrong with nodes that can never vote: a nil client, the same server twice, a
+// server that refuses scripts.
+func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, error) {
+	s := defaults()
+	for _, o := range opts {
+		if o == nil {
+			return nil, fmt.Errorf("lock: an option is nil")
+		}
+		o.client(&s)
+	}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if s.logger == nil {
+		s.logger = slog.New(slog.DiscardHandler)
+	}
+	group, err := redlock.New(nodes, redlock.Config{
+		NodeTimeout: s.nodeTimeout,
+		DriftFactor: s.driftFactor,
+		DriftFixed:  s.driftFixed,
+		Logger:      s.logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{
+		id:        uuid.NewString(),
+		group:     group,
+		locks:     s.locks,
+		prefix:    s.prefix,
+		retention: s.retention,
+		logger:    s.logger,
+		closing:   make(chan struct{}),
+		contests:  make(map[string]*contest),
+	}
+	if err := c.locks.check(c); err != nil {
+		group.Close()
+		return nil, fmt.Errorf("lock: %w", err)
+	}
+	if err := group.Meet(context.Background()); err != nil {
+		group.Close()
+		return nil, fmt.Errorf("lock: %w", err)
+	}
+	c.hub = waiter.New(nodes, group.Quorum(), s.logger)
+	c.watchdog = watchdog.New(renew)
+	return c, nil
+}
+
+// Close unlocks what is still held, ends every Lock that is waiting with [ErrClosed],
+// and stops and joins everything that the client started. Leases end with
+// [ErrReleased]. It never closes the nodes' clients. A second Close returns nil.
+func (c *Client) Close() error {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return nil
+	}
+	c.closed = true
+	close(c.closing)
+	var holds []*hold
+	for _, ct := range c.contests {
+		if ct.holder != nil {
+			holds = append(holds, ct.holder)
+		}
+	}
+	c.mu.Unlock()
+
+	// All releases are on their way before the first is waited for.
+	releases := make([]*redlock.Ballot, 0, len(holds))
+	for _, h := range holds {
+		if b := h.close(); b != nil {
+			releases = append(releases, b)
+		}
+	}
+	var failed error
+	for _, b := range releases {
+		_ = b.Wait(context.Background()) // each is decided within the node timeout
+		if err := b.Err(); err != nil && failed == nil {
+			failed = fmt.Errorf("lock: a lock was not given back, it ends with its TTL: %w", err)
+		}
+	}
+	c.calls.Wait()
+	c.watchdog.Close()
+	c.hub.Close()
+	c.group.Close()
+	return failed
+}
+
+// enter begins a call that Close waits for, unless the client is closed.
+func (c *Client) enter() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return ErrClosed
+	}
+	c.calls.Add(1)
+	return nil
+}
+
+func (c *Client) leave() { c.calls.Done() }
+
+// newID names a hold, once and for all.
+func (c *Client) newID() string {
+	return c.id + ":" + strconv.FormatInt(c.numbers.Add(1), 10)
+}
+
+// made tells whether this client has named a hold.
+func (c *Client) made(id string) bool {
+	return strings.HasPrefix(id, c.id)
+}

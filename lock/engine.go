@@ -1,0 +1,71 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+// An Engine is one lock of any kind: what the packages of the kinds, such as
+// reentrant, wrap. It is safe for concurrent use and immutable. The zero value is not
+// usable; use [NewEngine].
+type Engine struct {
+	client *Client
+	kind   Kind
+	name   string
+	keys   lua.Keys
+	set    settings
+	err    error // what is wrong with the lock; every call returns it
+}
+
+var _ Locker = (*Engine)(nil)
+
+// NewEngine makes the lock called name. It talks to no node. What is wrong with name
+// or opts is the error of every later call.
+func NewEngine(c *Client, kind Kind, name string, opts ...Option) *Engine {
+	e := &Engine{client: c, kind: kind, name: name}
+	if c == nil {
+		e.err = errors.New("lock: the client is nil")
+		return e
+	}
+	e.set = c.locks
+	for _, o := range opts {
+		if o == nil {
+			e.err = fmt.Errorf("lock %q: an option is nil", name)
+			return e
+		}
+		o.lock(&e.set)
+	}
+	keys, err := lua.NewKeys(c.prefix, name)
+	if err == nil {
+		err = e.set.check(c)
+	}
+	if err != nil {
+		e.err = fmt.Errorf("lock: %w", err)
+		return e
+	}
+	e.keys = keys
+	return e
+}
+
+// Name implements [Locker].
+func (e *Engine) Name() string { return e.name }
+
+// Lock implements [Locker].
+func (e *Engine) Lock(ctx context.Context) (*Lease, error) { return e.acquire(ctx, true) }
+
+// TryLock implements [Locker].
+func (e *Engine) TryLock(ctx context.Context) (*Lease, error) { return e.acquire(ctx, false) }
+
+// Do implements [Locker].
+func (e *Engine) Do(ctx context.Context, fn func(context.Context) error) (err error) {
+	lease, err := e.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	// Deferred, so that a panic in fn does not keep the lock.
+	defer func() { err = errors.Join(err, lease.Unlock(ctx)) }()
+	return fn(lease.Context(ctx))
+}

@@ -1,0 +1,252 @@
+package lock
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
+	"github.com/holdfast-go/holdfast/watchdog"
+)
+
+// A hold lasts from an owner's first lease on a name to its last unlock. Its leases
+// share one key, one TTL and one renewal.
+type hold struct {
+	// Immutable once granted.
+	engine    *Engine
+	slot      *slot
+	id        string
+	token     int64
+	footprint *redlock.Footprint
+
+	ward watchdog.Ward // its dates are set with mu held
+
+	mu       sync.Mutex
+	leases   []*Lease      // those that are not over
+	pending  int           // leases, over or not, whose Unlock has not been called
+	ttl      time.Duration // the longest of its leases'
+	renewAt  time.Time     // the next renewal, if a lease wants one
+	renewing chan struct{} // closed when the renewal in flight is decided; nil: none
+	missing  []bool        // nodes that do not have the key; nil: none is known
+	over     error         // nil, ErrLost or ErrReleased
+	reason   string        // why it was lost
+}
+
+// request is what the kind's scripts are told about the hold.
+func (h *hold) request(count int) Request {
+	return Request{
+		Keys:      h.engine.keys,
+		Hold:      h.id,
+		Count:     count,
+		TTL:       h.engine.set.ttl,
+		Retention: h.engine.client.retention,
+	}
+}
+
+func (h *hold) keys() lua.Keys { return h.engine.keys }
+
+// lease adds a lease that is valid until deadline, by a command sent at start. It is
+// called with mu held, or before the hold is known to others.
+func (h *hold) lease(set settings, count int, start, deadline time.Time) *Lease {
+	l := &Lease{
+		hold:     h,
+		count:    count,
+		deadline: deadline,
+		renew:    set.renew,
+		done:     make(chan struct{}),
+	}
+	if set.maxHold > 0 {
+		l.renewUntil = start.Add(set.maxHold)
+	}
+	h.leases = append(h.leases, l)
+	h.pending++
+	h.ttl = max(h.ttl, set.ttl)
+	return l
+}
+
+// watch puts the hold under the watchdog's eye.
+func (h *hold) watch(start time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ward.Owner = h
+	h.ward.End = h.expire
+	h.renewAt = start.Add(h.beat())
+	h.schedule()
+}
+
+// beat is when to renew after a write: a third of the TTL, less a jitter that keeps
+// holds from moving in step. Two more renewals can fail before the validity ends.
+func (h *hold) beat() time.Duration {
+	third := h.ttl / 3
+	return third - rand.N(third/8+1)
+}
+
+// schedule sets the ward's dates from the leases. Called with mu held.
+func (h *hold) schedule() {
+	if h.over != nil {
+		h.engine.client.watchdog.Forget(&h.ward)
+		return
+	}
+	var renewAt, endAt time.Time
+	now := time.Now()
+	for _, l := range h.leases {
+		if endAt.IsZero() || l.deadline.Before(endAt) {
+			endAt = l.deadline
+		}
+		if h.renewing == nil && l.wantsRenewal(now) {
+			renewAt = h.renewAt
+		}
+	}
+	h.engine.client.watchdog.Set(&h.ward, renewAt, endAt)
+}
+
+// expire ends the leases whose deadline has passed. It runs on the watchdog's
+// goroutine, or on that of a caller who looked at a lease first.
+func (h *hold) expire() {
+	now := time.Now()
+	h.mu.Lock()
+	var over []*Lease
+	for _, l := range h.leases {
+		if !now.Before(l.deadline) {
+			over = append(over, l)
+		}
+	}
+	for _, l := range over {
+		l.end(ErrLost)
+	}
+	if len(h.leases) == 0 && len(over) > 0 {
+		h.lost("it was not renewed before its validity ended")
+	} else {
+		h.schedule()
+	}
+	lost := h.over != nil && len(over) > 0
+	left := len(h.leases)
+	h.mu.Unlock()
+	for _, l := range over {
+		l.cancel(ErrLost)
+	}
+	switch {
+	case lost:
+		h.abandon()
+	case left > 0 && len(over) > 0:
+		h.recount()
+	}
+}
+
+// lose ends every lease of the hold: it is not, or cannot be proven to be, held any more.
+func (h *hold) lose(reason string) {
+	h.mu.Lock()
+	if h.over != nil {
+		h.mu.Unlock()
+		return
+	}
+	over := h.leases
+	h.leases = nil
+	for _, l := range over {
+		l.end(ErrLost)
+	}
+	h.lost(reason)
+	h.mu.Unlock()
+	for _, l := range over {
+		l.cancel(ErrLost)
+	}
+	h.abandon()
+}
+
+// lost notes that the hold is over. Called with mu held.
+func (h *hold) lost(reason string) {
+	if h.over == nil {
+		h.over, h.reason = ErrLost, reason
+		h.schedule()
+	}
+}
+
+// abandon cleans up after a loss: what is left of the keys is given back, so that
+// others need not wait for the TTL.
+func (h *hold) abandon() {
+	c := h.engine.client
+	h.vacate(false)
+	c.over(h)
+	c.logger.Warn("lock: lease lost", "name", h.engine.name, "hold", h.id, "reason", h.reason)
+}
+
+// vacate sends the release of the whole hold, and does not wait.
+func (h *hold) vacate(quiet bool) *redlock.Ballot {
+	return h.engine.client.group.Vote(h.vacation(quiet))
+}
+
+// vacation is the release of the whole hold: on every node that has the key or may
+// have it. Nodes that do not confirm are asked again until the key has expired.
+// Nothing may create the key from here on.
+func (h *hold) vacation(quiet bool) redlock.Motion {
+	e := h.engine
+	h.footprint.Close()
+	request := h.request(0)
+	return redlock.Motion{
+		Name:      "release",
+		Call:      e.kind.Release(request, quiet, 0),
+		Marked:    func() lua.Call { return e.kind.Release(request, quiet, markLife) },
+		Yes:       e.vacated,
+		Removes:   true,
+		Footprint: h.footprint,
+		Until:     time.Now().Add(h.ttl),
+	}
+}
+
+// vacated reads one node's reply to a release: that the hold is not there any more is
+// a yes, whether or not it was.
+func (e *Engine) vacated(reply any) (bool, error) {
+	_, err := e.kind.Released(reply)
+	return err == nil, err
+}
+
+// close releases the hold for Client.Close. It returns nil if the hold is over already.
+func (h *hold) close() *redlock.Ballot {
+	h.mu.Lock()
+	if h.over != nil {
+		h.mu.Unlock()
+		return nil
+	}
+	h.over = ErrReleased
+	leases := h.leases
+	h.leases = nil
+	for _, l := range leases {
+		l.end(ErrReleased)
+	}
+	renewing := h.renewing
+	h.schedule()
+	h.mu.Unlock()
+	for _, l := range leases {
+		l.cancel(ErrReleased)
+	}
+	await(renewing)
+	h.slot.clear(h)
+	b := h.vacate(false)
+	h.engine.client.over(h)
+	return b
+}
+
+// await waits for a renewal in flight, which is decided within the node timeout: no
+// renewal may follow a release (trap 21).
+func await(renewing <-chan struct{}) {
+	if renewing != nil {
+		<-renewing
+	}
+}
+
+// gone counts the nodes that said for certain that the hold is not there.
+func gone(g *redlock.Group, b *redlock.Ballot) int {
+	n := 0
+	for i := range g.Size() {
+		if a := b.Answer(i); a.Vote == redlock.No && a.Err == nil && a.Reply != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// isGone tells whether so many nodes do not have the hold that no quorum can.
+func isGone(g *redlock.Group, b *redlock.Ballot) bool {
+	return gone(g, b) > g.Size()-g.Quorum()
+}

@@ -1,0 +1,243 @@
+package lock
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// A Lease is one acquisition of a lock: what Lock returns and [Lease.Unlock] ends. It
+// is safe for concurrent use and must not be copied. The zero value is a lease of
+// nothing: it is over, with [ErrNotHeld].
+type Lease struct {
+	hold  *hold
+	count int
+	done  chan struct{}
+
+	// Guarded by hold.mu.
+	deadline   time.Time
+	renew      bool
+	renewUntil time.Time // max hold; zero: no cap
+	err        error
+	unlocked   bool // Unlock was called
+	scopes     map[*scope]struct{}
+	scoped     bool // Context was called
+	parents    int  // how many of the contexts' parents have not ended
+}
+
+// Name is the name of the lock.
+func (l *Lease) Name() string {
+	if l.hold == nil {
+		return ""
+	}
+	return l.hold.engine.name
+}
+
+// ID is the hold's id, as it stands in Redis and as Inspect shows it. All leases of
+// one hold have the same; no other hold ever has it.
+func (l *Lease) ID() string {
+	if l.hold == nil {
+		return ""
+	}
+	return l.hold.id
+}
+
+// Token is the fencing token: greater than that of every earlier hold of this name,
+// and the same for every re-entry of one hold. A resource that remembers the greatest
+// token it has seen, and refuses lesser ones, is safe from a holder that was paused
+// and does not know yet that it has lost the lock.
+func (l *Lease) Token() int64 {
+	if l.hold == nil {
+		return 0
+	}
+	return l.hold.token
+}
+
+// Count is the owner's hold count after this acquisition: 1, or more for a re-entry.
+func (l *Lease) Count() int { return l.count }
+
+// Deadline is the end of validity as known now. It moves with each renewal. Compare
+// it with time.Now: it is on the monotonic clock.
+func (l *Lease) Deadline() time.Time {
+	if l.hold == nil {
+		return time.Time{}
+	}
+	l.hold.mu.Lock()
+	defer l.hold.mu.Unlock()
+	return l.deadline
+}
+
+// Done is closed once the lease is over: lost or released.
+func (l *Lease) Done() <-chan struct{} {
+	if l.hold == nil {
+		return closed
+	}
+	return l.done
+}
+
+// Err is nil while the lease is held; then it is [ErrLost] or [ErrReleased]. It looks
+// at the clock: a process that was paused learns of its loss from its first call.
+func (l *Lease) Err() error {
+	if l.hold == nil {
+		return ErrNotHeld
+	}
+	h := l.hold
+	h.mu.Lock()
+	err, late := l.err, l.err == nil && !time.Now().Before(l.deadline)
+	h.mu.Unlock()
+	if late {
+		h.expire()
+		return ErrLost
+	}
+	return err
+}
+
+// Extend makes the lease valid for at least ttl from now; it never shortens it. It
+// works on fixed leases too, and while the watchdog renews. The error wraps [ErrLost]
+// or [ErrReleased] if the lease is over, and redlock.ErrNoQuorum if too few nodes
+// answered: then it is valid until its old Deadline, and trying again is worth while.
+func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
+	if l.hold == nil {
+		return ErrNotHeld
+	}
+	h := l.hold
+	c := h.engine.client
+	if err := l.Err(); err != nil {
+		return h.wrap("extend", err)
+	}
+	if err := checkTTL(c.group, ttl, c.retention); err != nil {
+		return h.wrap("extend", err)
+	}
+	if err := c.enter(); err != nil {
+		return h.wrap("extend", err)
+	}
+	defer c.leave()
+	b, err := c.group.Decide(ctx, h.extension(ttl))
+	if err != nil {
+		return h.wrap("extend", contextError(ctx))
+	}
+	validity := c.group.Validity(b.Start(), ttl)
+	switch {
+	case isGone(c.group, b):
+		h.lose("a quorum of nodes no longer has it")
+	case !b.Won():
+		return h.wrap("extend", b.Err())
+	}
+	if err := l.Err(); err != nil { // the old deadline may have passed meanwhile
+		return h.wrap("extend", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if l.valid(time.Now()) && validity.After(l.deadline) {
+		l.deadline = validity
+		h.schedule()
+	}
+	return nil
+}
+
+// Unlock ends the lease; with the last lease of a hold the lock is free. It ignores
+// ctx's cancellation, so that a cancelled request still gives its lock back, and takes
+// no longer than a few node timeouts.
+//
+// It returns nil if a quorum of nodes confirmed. The error wraps [ErrLost] if the lease
+// was lost before, [ErrReleased] on a second call, and redlock.ErrNoQuorum if too few
+// nodes confirmed: then the release is tried again in the background, and the lock
+// ends with its TTL at the latest. In any case the lease is over.
+func (l *Lease) Unlock(ctx context.Context) error {
+	if l.hold == nil {
+		return ErrNotHeld
+	}
+	h := l.hold
+	ctx = context.WithoutCancel(ctx)
+	err := l.Err() // notices a deadline that has passed
+	h.mu.Lock()
+	again := l.unlocked
+	if !again {
+		l.unlocked = true
+		h.pending--
+	}
+	settled := h.pending == 0
+	if l.err == nil {
+		l.end(ErrReleased)
+	} else {
+		err = l.err
+	}
+	h.mu.Unlock()
+	l.cancel(ErrReleased)
+	switch {
+	case err != nil:
+		if settled && h.isOver() {
+			h.slot.clear(h)
+		}
+		return h.wrap("unlock", err)
+	case h.engine.client.enter() != nil:
+		return h.wrap("unlock", ErrReleased) // Close releases it, or has
+	}
+	defer h.engine.client.leave()
+	return h.release(ctx)
+}
+
+// extension asks every node to extend the hold by ttl.
+func (h *hold) extension(ttl time.Duration) redlock.Motion {
+	return redlock.Motion{
+		Name: "extend",
+		Call: lua.Extend{
+			Keys:      h.keys(),
+			Hold:      h.id,
+			TTL:       ttl,
+			Token:     h.token,
+			Retention: h.engine.client.retention,
+		}.Call(),
+		Yes: func(reply any) (bool, error) {
+			// Only where the hold still was: an extension that created the key anew
+			// would paper over a gap in which another may have had it (trap 20).
+			e, err := lua.ParseExtended(reply)
+			return e == lua.ExtendDone, err
+		},
+	}
+}
+
+// wrap says what happened to which hold.
+func (h *hold) wrap(op string, err error) error {
+	e := &LeaseError{Op: op, Name: h.engine.name, Hold: h.id, Err: err}
+	if err == ErrLost {
+		h.mu.Lock()
+		e.Reason = h.reason
+		h.mu.Unlock()
+	}
+	return e
+}
+
+func (h *hold) isOver() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.over != nil
+}
+
+// end marks the lease as over and takes it out of its hold. Called with hold.mu held;
+// cancel must follow without it.
+func (l *Lease) end(err error) {
+	l.err = err
+	close(l.done)
+	h := l.hold
+	for i := range h.leases {
+		if h.leases[i] == l {
+			h.leases = append(h.leases[:i:i], h.leases[i+1:]...)
+			break
+		}
+	}
+}
+
+// valid tells whether the lease can still be relied on, and so whether its deadline
+// may move: one that has passed never does (I2). Called with hold.mu held.
+func (l *Lease) valid(now time.Time) bool { return l.err == nil && now.Before(l.deadline) }
+
+// wantsRenewal tells whether the watchdog should renew for this lease. Called with
+// hold.mu held.
+func (l *Lease) wantsRenewal(now time.Time) bool {
+	return l.renew &&
+		(l.renewUntil.IsZero() || now.Before(l.renewUntil)) &&
+		(!l.scoped || l.parents > 0)
+}

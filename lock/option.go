@@ -1,0 +1,143 @@
+package lock
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// A ClientOption sets up a [Client].
+type ClientOption interface{ client(*clientSettings) }
+
+// An Option sets up one lock. It is also a [ClientOption]: the default for all locks
+// of that client.
+type Option interface {
+	ClientOption
+	lock(*settings)
+}
+
+// settings are those of one lock.
+type settings struct {
+	ttl     time.Duration
+	renew   bool
+	maxHold time.Duration
+}
+
+// clientSettings are those of a client, with the defaults for its locks.
+type clientSettings struct {
+	locks       settings
+	prefix      string
+	retention   time.Duration
+	nodeTimeout time.Duration
+	driftFactor float64
+	driftFixed  time.Duration
+	logger      *slog.Logger
+}
+
+func defaults() clientSettings {
+	return clientSettings{
+		locks:       settings{ttl: 30 * time.Second, renew: true},
+		prefix:      "lock",
+		retention:   24 * time.Hour,
+		nodeTimeout: 200 * time.Millisecond,
+		driftFactor: 0.01,
+		driftFixed:  2 * time.Millisecond,
+	}
+}
+
+type option func(*settings)
+
+func (o option) lock(s *settings)         { o(s) }
+func (o option) client(s *clientSettings) { o(&s.locks) }
+
+type clientOption func(*clientSettings)
+
+func (o clientOption) client(s *clientSettings) { o(s) }
+
+// WithTTL sets how long a lock lives on the nodes after it was last written: the
+// longest that a crashed holder blocks it. The watchdog renews it at a third of that.
+// The default is 30 seconds.
+func WithTTL(d time.Duration) Option {
+	return option(func(s *settings) { s.ttl = d })
+}
+
+// WithoutWatchdog makes leases fixed: each ends after its TTL unless it is extended.
+func WithoutWatchdog() Option {
+	return option(func(s *settings) { s.renew = false })
+}
+
+// WithMaxHold has the renewal of a lease stop for good after d, so that it ends at
+// most a TTL later: a bound for work that hangs. The default, 0, is no cap.
+func WithMaxHold(d time.Duration) Option {
+	return option(func(s *settings) { s.maxHold = d })
+}
+
+// WithNodeTimeout sets how long one node may be silent before it counts as a no. The
+// default is 200 ms. It should be small against the TTL.
+func WithNodeTimeout(d time.Duration) ClientOption {
+	return clientOption(func(s *clientSettings) { s.nodeTimeout = d })
+}
+
+// WithClockDrift sets what clocks may differ by while a lease lasts: factor times the
+// TTL, plus a fixed part. Validity is shorter than the TTL by so much. The defaults
+// are 0.01 and 2 ms.
+func WithClockDrift(factor float64, fixed time.Duration) ClientOption {
+	return clientOption(func(s *clientSettings) { s.driftFactor, s.driftFixed = factor, fixed })
+}
+
+// WithPrefix sets what every key begins with. The default is "lock".
+func WithPrefix(p string) ClientOption {
+	return clientOption(func(s *clientSettings) { s.prefix = p })
+}
+
+// WithTokenRetention sets how long the fencing counter of an idle name is kept; it is
+// seeded from a node's clock when it is missing. It must be longer than any TTL, and
+// than the nodes' clocks are apart. The default is 24 hours.
+func WithTokenRetention(d time.Duration) ClientOption {
+	return clientOption(func(s *clientSettings) { s.retention = d })
+}
+
+// WithLogger has the client log what its callers do not see otherwise: nodes missing
+// at the start, and lost leases. The default is silence.
+func WithLogger(l *slog.Logger) ClientOption {
+	return clientOption(func(s *clientSettings) { s.logger = l })
+}
+
+// check refuses settings that no client can work with.
+func (s *clientSettings) check() error {
+	switch {
+	case s.nodeTimeout <= 0:
+		return fmt.Errorf("lock: the node timeout is %v, it must be positive", s.nodeTimeout)
+	case !(s.driftFactor >= 0 && s.driftFactor < 1):
+		return fmt.Errorf("lock: the clock drift factor is %v, it must be at least 0 and less than 1", s.driftFactor)
+	case s.driftFixed < 0:
+		return fmt.Errorf("lock: the fixed clock drift is %v, it must not be negative", s.driftFixed)
+	case s.prefix == "":
+		return errors.New("lock: the key prefix is empty")
+	}
+	return nil
+}
+
+// check refuses settings that no lock of c can work with.
+func (s *settings) check(c *Client) error {
+	if err := checkTTL(c.group, s.ttl, c.retention); err != nil {
+		return err
+	}
+	if s.maxHold < 0 {
+		return fmt.Errorf("the max hold is %v, it must not be negative", s.maxHold)
+	}
+	return nil
+}
+
+func checkTTL(g *redlock.Group, ttl, retention time.Duration) error {
+	switch drift := g.Drift(ttl); {
+	case ttl <= drift:
+		return fmt.Errorf("the TTL of %v is too short: nothing is left of it after a clock drift of %v", ttl, drift)
+	case ttl >= retention:
+		return fmt.Errorf("the TTL of %v is too long: fencing counters are kept for %v, and must outlive every hold", ttl, retention)
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package lock
+
+import (
+	"context"
+	"sync"
+)
+
+// An owner is who may re-enter. It is found by its address, inside one process.
+type owner struct {
+	mu    sync.Mutex
+	slots []*slot // few: one for each name that it holds or wants
+}
+
+type ownerKey struct{}
+
+// WithOwner starts a scope: all Locks under the context that it returns share one new
+// owner, and re-enter what it holds. Without it, each Lock whose context does not
+// come from [Lease.Context] has an owner of its own.
+func WithOwner(ctx context.Context) context.Context {
+	return context.WithValue(ctx, ownerKey{}, new(owner))
+}
+
+// ownerOf returns the owner that ctx carries, or a new one.
+func ownerOf(ctx context.Context) *owner {
+	if o, ok := ctx.Value(ownerKey{}).(*owner); ok {
+		return o
+	}
+	return new(owner)
+}
+
+// A slot is an owner's place for one name on one client: the hold that it has there.
+type slot struct {
+	owner  *owner
+	client *Client
+	key    string
+
+	// turn is taken while a command about this hold is under way: count by count, and
+	// nothing after the release. It is never taken while waiting for another owner.
+	turn chan struct{}
+
+	mu      sync.Mutex
+	users   int           // who needs the slot to stay; guarded by owner.mu
+	hold    *hold         // nil: none
+	changed chan struct{} // closed when hold is set; nil: nobody listens
+}
+
+// slot returns the owner's place for key, which stays until leave.
+func (o *owner) slot(c *Client, key string) *slot {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, s := range o.slots {
+		if s.client == c && s.key == key {
+			s.users++
+			return s
+		}
+	}
+	s := &slot{owner: o, client: c, key: key, turn: make(chan struct{}, 1), users: 1}
+	o.slots = append(o.slots, s)
+	return s
+}
+
+// stay is one more call of leave that is needed.
+func (s *slot) stay() {
+	s.owner.mu.Lock()
+	s.users++
+	s.owner.mu.Unlock()
+}
+
+// leave gives up the slot once nobody needs it.
+func (s *slot) leave() {
+	o := s.owner
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if s.users--; s.users > 0 {
+		return
+	}
+	for i := range o.slots {
+		if o.slots[i] == s {
+			o.slots[i] = o.slots[len(o.slots)-1]
+			o.slots[len(o.slots)-1] = nil
+			o.slots = o.slots[:len(o.slots)-1]
+			return
+		}
+	}
+}
+
+// take waits for the turn.
+func (s *slot) take(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case s.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// give ends the turn.
+func (s *slot) give() { <-s.turn }
+
+// held returns the hold that the owner has, lost or not, until its last lease is unlocked.
+func (s *slot) held() *hold {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hold
+}
+
+// set makes h the owner's hold and tells those of the same owner who wait.
+func (s *slot) set(h *hold) {
+	s.stay()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hold = h
+	if s.changed != nil {
+		close(s.changed)
+		s.changed = nil
+	}
+}
+
+// clear forgets h.
+func (s *slot) clear(h *hold) {
+	s.mu.Lock()
+	cleared := s.hold == h
+	if cleared {
+		s.hold = nil
+	}
+	s.mu.Unlock()
+	if cleared {
+		s.leave()
+	}
+}
+
+// change returns a channel that is closed once the owner has a hold.
+func (s *slot) change() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hold != nil {
+		return closed
+	}
+	if s.changed == nil {
+		s.changed = make(chan struct{})
+	}
+	return s.changed
+}
+
+var closed = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()

@@ -1,0 +1,21 @@
+// Package reentrant is the mutex that most programs want: exclusive across processes
+// and machines, reentrant for its owner, renewed by a watchdog while the work lasts.
+//
+//	orders := reentrant.New(locks, "orders:42")
+//	err := orders.Do(ctx, func(ctx context.Context) error {
+//		// Nobody else is here. ctx ends if the lock is lost.
+//		return ship(ctx, 42)
+//	})
+//
+// Ownership travels in the context: a Lock whose context comes from the lease that has
+// the mutex re-enters it, at once. Two goroutines without such a context exclude each
+// other, even through the same *Mutex.
+//
+// It makes no promise about who comes next: whoever finds it free takes it, and
+// waiters of one process come in their order. Where order between processes matters,
+// take package fair.
+//
+// On a node the mutex is a Redis hash of one field, hold id -> hold count, as in
+// Redisson's RLock. Renewal, loss, tokens and waiting are the engine's; see package
+// lock.
+package reentrant

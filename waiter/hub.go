@@ -1,0 +1,126 @@
+package waiter
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// grace is how long after the first node's message a wake-up waits for a quorum.
+	grace = 10 * time.Millisecond
+	// linger is how long a channel stays subscribed after its last waiter has left:
+	// on a contended lock the next one comes at once.
+	linger = time.Second
+)
+
+// A Hub hands out subscriptions. It is safe for concurrent use. The zero value is
+// not usable; use [New].
+type Hub struct {
+	quorum int
+	lines  []*line
+	cancel context.CancelFunc
+	start  sync.Once // the lines start with the first subscription
+
+	mu       sync.Mutex
+	closed   bool
+	channels map[string]*channel
+	idle     map[*channel]time.Time // without a subscription since
+	sweeper  *time.Timer
+	armed    bool
+}
+
+// New makes a hub over nodes, of which quorum must publish a message to wake at
+// once. It connects with the first subscription. A nil logger is silent.
+func New(nodes []redis.UniversalClient, quorum int, logger *slog.Logger) *Hub {
+	if logger == nil {
+		logger = slog.New(slog.DiscardHandler)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	h := &Hub{
+		quorum:   quorum,
+		cancel:   cancel,
+		channels: make(map[string]*channel),
+		idle:     make(map[*channel]time.Time),
+	}
+	for i, client := range nodes {
+		h.lines = append(h.lines, newLine(ctx, h, i, client, logger))
+	}
+	h.sweeper = time.AfterFunc(time.Hour, h.sweep)
+	h.sweeper.Stop()
+	return h
+}
+
+// Subscribe has wake called for what is published on a channel: with the message
+// when a quorum has published it, with "" when messages may have been missed. wake
+// runs on a goroutine of the hub and must not block. Subscribe itself never blocks;
+// on a closed hub nothing will come.
+func (h *Hub) Subscribe(name string, wake func(message string)) *Subscription {
+	h.start.Do(func() {
+		for _, l := range h.lines {
+			l.start()
+		}
+	})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := h.channels[name]
+	if c == nil {
+		c = newChannel(h, name)
+		h.channels[name] = c
+		for _, l := range h.lines {
+			l.want(name)
+		}
+	}
+	delete(h.idle, c)
+	s := &Subscription{channel: c, wake: wake}
+	c.subscriptions[s] = struct{}{}
+	return s
+}
+
+// Close ends every subscription and waits for the hub's goroutines.
+func (h *Hub) Close() {
+	h.mu.Lock()
+	h.closed = true
+	h.sweeper.Stop()
+	for _, c := range h.channels {
+		c.timer.Stop()
+	}
+	h.channels = make(map[string]*channel)
+	h.mu.Unlock()
+	h.start.Do(func() {}) // never start from here on
+	h.cancel()
+	for _, l := range h.lines {
+		l.close()
+	}
+}
+
+// sweep unsubscribes channels that have been idle for long enough.
+func (h *Hub) sweep() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.armed = false
+	now := time.Now()
+	for c, since := range h.idle {
+		if now.Sub(since) < linger {
+			continue
+		}
+		delete(h.idle, c)
+		delete(h.channels, c.name)
+		c.timer.Stop()
+		for _, l := range h.lines {
+			l.unwant(c.name)
+		}
+	}
+	h.arm()
+}
+
+// arm has sweep look again while there is something idle. Called with mu held.
+func (h *Hub) arm() {
+	if len(h.idle) > 0 && !h.armed && !h.closed {
+		h.armed = true
+		h.sweeper.Reset(linger)
+	}
+}

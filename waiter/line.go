@@ -1,0 +1,233 @@
+package waiter
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// pingAfter is how long a connection may be silent before it is asked for a sign
+	// of life, and pongWithin how long it has for that.
+	pingAfter  = 3 * time.Second
+	pongWithin = time.Second
+	// maxChange bounds the channels in one SUBSCRIBE or UNSUBSCRIBE.
+	maxChange = 1000
+)
+
+// A line is the Pub/Sub connection to one node. Its reader receives; its writer
+// subscribes and unsubscribes, gathering what has changed since it last did, so that
+// nobody waits for a slow node.
+type line struct {
+	ctx    context.Context // ends with the hub
+	hub    *Hub
+	node   int
+	client redis.UniversalClient
+	logger *slog.Logger
+	kick   chan struct{} // one slot: the writer has work
+	done   sync.WaitGroup
+
+	mu     sync.Mutex
+	pubsub *redis.PubSub       // nil before the first subscription
+	wanted map[string]struct{} // what should be subscribed
+	sent   map[string]struct{} // what pubsub was told to subscribe
+	add    []string            // wanted, perhaps not sent
+	drop   []string            // sent, perhaps not wanted
+}
+
+func newLine(ctx context.Context, h *Hub, node int, client redis.UniversalClient, logger *slog.Logger) *line {
+	return &line{
+		ctx:    ctx,
+		hub:    h,
+		node:   node,
+		client: client,
+		logger: logger,
+		kick:   make(chan struct{}, 1),
+		wanted: make(map[string]struct{}),
+		sent:   make(map[string]struct{}),
+	}
+}
+
+func (l *line) start() {
+	l.mu.Lock()
+	l.pubsub = l.client.Subscribe(l.ctx)
+	l.mu.Unlock()
+	l.done.Add(2)
+	go l.write()
+	go l.read()
+}
+
+// close ends both goroutines and waits for them. The hub's context has ended.
+func (l *line) close() {
+	l.mu.Lock()
+	pubsub := l.pubsub
+	l.mu.Unlock()
+	if pubsub != nil {
+		_ = pubsub.Close() // ends the reader's read
+	}
+	l.done.Wait()
+}
+
+func (l *line) want(channel string) {
+	l.mu.Lock()
+	l.wanted[channel] = struct{}{}
+	l.add = append(l.add, channel)
+	l.mu.Unlock()
+	l.nudge()
+}
+
+func (l *line) unwant(channel string) {
+	l.mu.Lock()
+	delete(l.wanted, channel)
+	l.drop = append(l.drop, channel)
+	l.mu.Unlock()
+	l.nudge()
+}
+
+func (l *line) nudge() {
+	select {
+	case l.kick <- struct{}{}:
+	default: // it is about to look anyway
+	}
+}
+
+// write brings what is subscribed in line with what is wanted.
+func (l *line) write() {
+	defer l.done.Done()
+	for {
+		select {
+		case <-l.ctx.Done():
+			return
+		case <-l.kick:
+		}
+		for {
+			pubsub, add, drop := l.changes()
+			if len(add) == 0 && len(drop) == 0 {
+				break
+			}
+			// An error needs no care here: the reader meets it too, and the channels
+			// stand in pubsub for when it connects again.
+			if len(add) > 0 {
+				_ = pubsub.Subscribe(l.ctx, add...)
+			}
+			if len(drop) > 0 {
+				_ = pubsub.Unsubscribe(l.ctx, drop...)
+			}
+		}
+	}
+}
+
+// changes takes up to maxChange channels to subscribe and to unsubscribe.
+func (l *line) changes() (pubsub *redis.PubSub, add, drop []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.add) > 0 && len(add) < maxChange {
+		c := l.add[0]
+		l.add = l.add[1:]
+		// Even if it was sent before and not yet taken back: who wants it now waits
+		// for a confirmation, and Redis confirms again.
+		if _, wanted := l.wanted[c]; wanted {
+			l.sent[c] = struct{}{}
+			add = append(add, c)
+		}
+	}
+	for len(l.drop) > 0 && len(drop) < maxChange {
+		c := l.drop[0]
+		l.drop = l.drop[1:]
+		_, wanted := l.wanted[c]
+		_, sent := l.sent[c]
+		if sent && !wanted {
+			delete(l.sent, c)
+			drop = append(drop, c)
+		}
+	}
+	return l.pubsub, add, drop
+}
+
+// read receives until the hub closes.
+func (l *line) read() {
+	defer l.done.Done()
+	pause := backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(50*time.Millisecond),
+		backoff.WithMaxInterval(time.Second),
+		backoff.WithMaxElapsedTime(0),
+	)
+	asked := false // a ping is out
+	for l.ctx.Err() == nil {
+		l.mu.Lock()
+		pubsub := l.pubsub
+		l.mu.Unlock()
+		patience := pingAfter
+		if asked {
+			patience = pongWithin
+		}
+		message, err := pubsub.ReceiveTimeout(l.ctx, patience)
+		if err == nil {
+			asked = false
+			pause.Reset()
+			l.receive(message)
+			continue
+		}
+		var network net.Error
+		if !errors.As(err, &network) || !network.Timeout() {
+			asked = false
+			l.logger.DebugContext(l.ctx, "waiter: subscription connection failed", "node", l.node, "error", err)
+			l.sleep(pause.NextBackOff())
+			continue
+		}
+		if asked {
+			asked = false
+			l.logger.WarnContext(l.ctx, "waiter: subscription connection is dead, connecting again", "node", l.node)
+			l.renew(pubsub)
+			continue
+		}
+		asked = true
+		_ = pubsub.Ping(l.ctx) // an error shows in the next receive
+	}
+}
+
+func (l *line) receive(message any) {
+	switch m := message.(type) {
+	case *redis.Subscription:
+		if m.Kind == "subscribe" {
+			l.hub.confirm(l.node, m.Channel)
+		}
+	case *redis.Message:
+		l.hub.publish(l.node, m.Channel, m.Payload)
+	}
+}
+
+// renew replaces a dead connection by a new one.
+func (l *line) renew(dead *redis.PubSub) {
+	fresh := l.client.Subscribe(l.ctx)
+	l.mu.Lock()
+	l.pubsub = fresh
+	l.sent = make(map[string]struct{})
+	l.drop = nil
+	l.add = l.add[:0]
+	for c := range l.wanted {
+		l.add = append(l.add, c)
+	}
+	l.mu.Unlock()
+	_ = dead.Close()
+	if l.ctx.Err() != nil {
+		_ = fresh.Close() // close may have looked before it was there
+	}
+	l.nudge()
+}
+
+// sleep pauses between tries to connect.
+func (l *line) sleep(d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-l.ctx.Done():
+	}
+}

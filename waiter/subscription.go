@@ -1,0 +1,27 @@
+package waiter
+
+import "time"
+
+// A Subscription is one interest in a channel. It is safe for concurrent use. Use
+// [Hub.Subscribe] to get one.
+type Subscription struct {
+	channel *channel
+	wake    func(message string)
+}
+
+// Ready is closed once a quorum of nodes has confirmed the subscription: what is
+// published from then on is not missed, as long as the connections last. What was
+// published before may be: look again after Ready.
+func (s *Subscription) Ready() <-chan struct{} { return s.channel.ready }
+
+// Close ends the interest. A wake-up that has begun is not waited for.
+func (s *Subscription) Close() {
+	h := s.channel.hub
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(s.channel.subscriptions, s)
+	if len(s.channel.subscriptions) == 0 && h.channels[s.channel.name] == s.channel {
+		h.idle[s.channel] = time.Now()
+		h.arm()
+	}
+}

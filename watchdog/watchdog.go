@@ -1,0 +1,165 @@
+package watchdog
+
+import (
+	"container/heap"
+	"sync"
+	"time"
+)
+
+// slack is how early a renewal may be called so that it shares a batch.
+const slack = 2 * time.Millisecond
+
+// A Watchdog calls wards when they are due. It is safe for concurrent use. The zero
+// value is not usable; use [New].
+type Watchdog struct {
+	renew func([]*Ward)
+	wake  chan struct{} // one slot: the earliest date has changed
+	stop  chan struct{}
+	done  chan struct{}
+
+	mu     sync.Mutex
+	wards  schedule
+	next   time.Time // what the goroutine sleeps until; zero: for ever
+	closed bool
+}
+
+// A Ward is what the watchdog watches over. The zero value has no dates and is
+// ready to use; it must not be copied once it has.
+type Ward struct {
+	// Owner is for the callbacks to find what the ward stands for. Set it before
+	// the first date.
+	Owner any
+	// End is called once the end date is reached. Like the renew callback it runs
+	// on the watchdog's goroutine and must not block.
+	End func()
+
+	// Guarded by the watchdog's mu.
+	renewAt time.Time // zero: never
+	endAt   time.Time // zero: never
+	index   int       // place in the schedule plus one; 0: not in it
+}
+
+// due is the earlier of the two dates.
+func (w *Ward) due() time.Time {
+	if w.endAt.IsZero() || !w.renewAt.IsZero() && w.renewAt.Before(w.endAt) {
+		return w.renewAt
+	}
+	return w.endAt
+}
+
+// New starts a watchdog. It calls renew with the wards whose renewal is due; their
+// renewal dates are cleared by then. renew must not block.
+func New(renew func([]*Ward)) *Watchdog {
+	w := &Watchdog{
+		renew: renew,
+		wake:  make(chan struct{}, 1),
+		stop:  make(chan struct{}),
+		done:  make(chan struct{}),
+	}
+	go w.run()
+	return w
+}
+
+// Set replaces both dates of ward; a zero time is no date, and with two of them the
+// ward is forgotten. After Close it does nothing.
+func (w *Watchdog) Set(ward *Ward, renewAt, endAt time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return
+	}
+	ward.renewAt, ward.endAt = renewAt, endAt
+	due := ward.due()
+	switch {
+	case due.IsZero():
+		if ward.index > 0 {
+			heap.Remove(&w.wards, ward.index-1)
+		}
+		return // waking up for nothing is cheaper than finding the next date
+	case ward.index > 0:
+		heap.Fix(&w.wards, ward.index-1)
+	default:
+		heap.Push(&w.wards, ward)
+	}
+	if w.next.IsZero() || due.Before(w.next) {
+		w.next = due
+		select {
+		case w.wake <- struct{}{}:
+		default: // it is about to look anyway
+		}
+	}
+}
+
+// Forget clears both dates of ward. A callback that has begun is not waited for.
+func (w *Watchdog) Forget(ward *Ward) {
+	w.Set(ward, time.Time{}, time.Time{})
+}
+
+// Close ends the watchdog and waits for its goroutine. No callback runs afterwards.
+func (w *Watchdog) Close() {
+	w.mu.Lock()
+	if !w.closed {
+		w.closed = true
+		w.wards = nil
+		close(w.stop)
+	}
+	w.mu.Unlock()
+	<-w.done
+}
+
+func (w *Watchdog) run() {
+	defer close(w.done)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-w.stop:
+			return
+		case <-timer.C:
+		case <-w.wake:
+		}
+		ended, due, next := w.collect(time.Now())
+		// Ends first: a holder must learn of its loss in time, whatever else is due.
+		for _, ward := range ended {
+			ward.End()
+		}
+		if len(due) > 0 {
+			w.renew(due)
+		}
+		if next.IsZero() {
+			timer.Stop()
+		} else {
+			timer.Reset(time.Until(next))
+		}
+	}
+}
+
+// collect takes out what has come due and tells when to look again.
+func (w *Watchdog) collect(now time.Time) (ended, due []*Ward, next time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.wards) > 0 {
+		ward := w.wards[0]
+		if !ward.endAt.IsZero() && !ward.endAt.After(now) {
+			heap.Pop(&w.wards)
+			ward.renewAt, ward.endAt = time.Time{}, time.Time{}
+			ended = append(ended, ward)
+			continue
+		}
+		if ward.renewAt.IsZero() || ward.renewAt.After(now.Add(slack)) {
+			break
+		}
+		ward.renewAt = time.Time{}
+		due = append(due, ward)
+		if ward.endAt.IsZero() {
+			heap.Pop(&w.wards)
+		} else {
+			heap.Fix(&w.wards, 0)
+		}
+	}
+	if len(w.wards) > 0 {
+		next = w.wards[0].due()
+	}
+	w.next = next
+	return ended, due, next
+}
