@@ -1,0 +1,37 @@
+package redistest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestClusterServesAllSlots(t *testing.T) {
+	t.Parallel()
+	c := StartCluster(t)
+	client := c.Client(t)
+	var keys []string
+	for i := range 50 {
+		key := fmt.Sprint("k", i)
+		keys = append(keys, key)
+		require.NoError(t, client.Set(bg, key, 1, 0).Err())
+	}
+	slices.Sort(keys)
+	require.Equal(t, keys, c.Keys(t))
+	for _, s := range c.Servers {
+		require.NotEmpty(t, s.Keys(t), "each owns a part")
+		shards, err := s.Client(t).ClusterShards(bg).Result()
+		require.NoError(t, err)
+		require.Len(t, shards, 3)
+	}
+
+	c.Servers[1].Restart()
+	c.Wait(t)
+	require.Empty(t, c.Servers[1].Keys(t))
+	for _, key := range keys {
+		require.NoError(t, client.Set(bg, key, 1, 0).Err())
+	}
+	require.Equal(t, keys, c.Keys(t))
+}

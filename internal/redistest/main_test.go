@@ -1,0 +1,17 @@
+package redistest
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	// The test binary doubles as the victim of the test that kills one.
+	if os.Getenv(victimEnv) != "" {
+		beVictim()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
