@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lua"
@@ -202,7 +203,7 @@ func (h *hold) extension(ttl time.Duration) redlock.Motion {
 // wrap says what happened to which hold.
 func (h *hold) wrap(op string, err error) error {
 	e := &LeaseError{Op: op, Name: h.engine.name, Hold: h.id, Err: err}
-	if err == ErrLost {
+	if errors.Is(err, ErrLost) {
 		h.mu.Lock()
 		e.Reason = h.reason
 		h.mu.Unlock()

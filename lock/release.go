@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"errors"
 
 	"github.com/holdfast-go/holdfast/redlock"
 )
@@ -25,7 +26,7 @@ func (h *hold) release(ctx context.Context) error {
 	case over != nil:
 		// Another lease's end, or Close, has released the hold meanwhile; or it was lost.
 		h.slot.give()
-		if over == ErrLost {
+		if errors.Is(over, ErrLost) {
 			h.settle()
 			return h.wrap("unlock", ErrLost)
 		}

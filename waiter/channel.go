@@ -108,14 +108,14 @@ func (c *channel) tally(message string) *tally {
 func (c *channel) graceOver() {
 	c.hub.mu.Lock()
 	var message string
-	var any bool
+	found := false
 	for i := range c.tallies {
 		if t := &c.tallies[i]; t.count > 0 && !t.woken {
 			t.woken = true
-			message, any = t.message, true
+			message, found = t.message, true
 		}
 	}
-	if !any {
+	if !found {
 		c.hub.mu.Unlock()
 		return
 	}
