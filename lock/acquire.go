@@ -91,7 +91,7 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 	lease, d, err := e.attempt(a.ctx, a.slot, a.place)
 	if lease != nil {
 		a.place = nil
-	} else if a.place != nil {
+	} else if a.place != nil && err == nil {
 		a.place.saw(d)
 	}
 	return lease, d, err
@@ -168,9 +168,8 @@ func (a *acquisition) backOff() time.Duration {
 // give gives up: it leaves the queue and says why.
 func (a *acquisition) give(err error, d denial) error {
 	if a.place != nil {
-		if d.holder == "" {
-			seen := a.place.holds()
-			d.holder, d.ttl = seen.holder, seen.ttl
+		if d.holder == "" && d.err == nil {
+			d = a.place.holds() // the last attempt that was not cut short
 		}
 		a.place.leave()
 	}

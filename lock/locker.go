@@ -14,7 +14,9 @@ type Locker interface {
 
 	// Lock blocks until the lock is held or ctx is done. ctx bounds the wait only:
 	// its deadline never ends a lease that was granted. If ctx carries an owner that
-	// holds the lock already, Lock re-enters. The error is an [*AcquireError].
+	// holds the lock already, Lock re-enters. When ctx ends in the middle of an attempt,
+	// what was granted is given back first, which takes a node timeout at the most. The
+	// error is an [*AcquireError].
 	Lock(ctx context.Context) (*Lease, error)
 
 	// TryLock makes one attempt. The error wraps [ErrLocked] when another owner has

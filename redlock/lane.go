@@ -43,7 +43,7 @@ type lane struct {
 	stuck   int  // those of them whose flight is stuck
 	failing bool // the last exchange failed; runHere must not risk its caller on the next
 	sweeper *time.Timer
-	armed   bool // the sweeper is set
+	sweepAt time.Time // what the sweeper is set for; zero: it is not
 	debts   debts
 }
 
@@ -197,11 +197,11 @@ func (l *lane) take() *flight {
 	return f
 }
 
-// arm sets the sweeper for t if it is not set: whatever it is set for is earlier, or
-// finds t when it fires. Called with mu held.
+// arm has the sweeper fire at t at the latest. In a row of ballots it is set for the
+// first of them, so that each costs a comparison and not a timer. Called with mu held.
 func (l *lane) arm(t time.Time) {
-	if !l.armed {
-		l.armed = true
+	if l.sweepAt.IsZero() || t.Before(l.sweepAt) {
+		l.sweepAt = t
 		l.sweeper.Reset(time.Until(t))
 	}
 }
@@ -211,7 +211,7 @@ func (l *lane) arm(t time.Time) {
 func (l *lane) sweep() {
 	now := time.Now()
 	l.mu.Lock()
-	l.armed = false
+	l.sweepAt = time.Time{}
 	var late, dropped []*op
 	var next time.Time
 	overdue := func(o *op) bool {
