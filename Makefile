@@ -1,0 +1,71 @@
+# Everything a contributor runs. `make help` lists it.
+
+GO ?= go
+LINT_VERSION := v2.15.0
+LINT := bin/golangci-lint-$(LINT_VERSION)
+
+# Heavy test tools live in modules of their own, so that users do not inherit them.
+MODULES := $(sort $(patsubst %/go.mod,%,$(shell find . -name go.mod -not -path '*/.*/*')))
+EXAMPLES := $(sort $(patsubst examples/%/main.go,%,$(wildcard examples/*/main.go)))
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: test
+test: tools ## every test, with -race; real Redis servers are required, and installed if they may be
+	@for m in $(MODULES); do \
+		echo "$(GO) test -race ./... (in $$m)"; \
+		(cd $$m && HOLDFAST_REQUIRE_REDIS=1 $(GO) test -race -count=1 -timeout=10m ./...) || exit 1; \
+	done
+
+.PHONY: quick
+quick: ## what runs with nothing installed; names the tests it leaves out
+	@$(GO) test -v ./... > quick.out || { cat quick.out; rm quick.out; exit 1; }
+	@grep -E '^(ok|FAIL)' quick.out
+	@grep -E '^ *--- SKIP' quick.out | sed 's/^ *--- SKIP: /left out: /' || echo "nothing was left out"
+	@rm quick.out
+
+.PHONY: lint
+lint: $(LINT) ## gofmt, go vet and golangci-lint (pinned)
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; fi
+	@for m in $(MODULES); do \
+		echo "go vet and golangci-lint (in $$m)"; \
+		(cd $$m && $(GO) vet ./... && $(CURDIR)/$(LINT) run --config $(CURDIR)/.golangci.yml ./...) || exit 1; \
+	done
+
+.PHONY: cover
+cover: tools ## what the tests reach, by package and in total; cover.out for go tool cover
+	@HOLDFAST_REQUIRE_REDIS=1 $(GO) test -count=1 -timeout=10m \
+		-coverpkg=./fair/...,./lock/...,./lua/...,./redlock/...,./reentrant/...,./waiter/...,./watchdog/... \
+		-coverprofile=cover.out ./... > /dev/null
+	@$(GO) tool cover -func=cover.out | awk ' \
+		/^total:/ { total = $$NF; next } \
+		{ n = split($$1, p, "/"); sum[p[n-1]] += $$NF; of[p[n-1]]++ } \
+		END { for (k in sum) printf "%-10s %5.1f%% of a function, on average\n", k, sum[k] / of[k]; printf "total      %s of the statements\n", total }'
+
+.PHONY: examples
+examples: ## run every example on embedded nodes
+	@for e in $(EXAMPLES); do echo "== $$e"; $(GO) run ./examples/$$e || exit 1; echo; done
+
+# What `make test` needs and Go does not bring: a Redis server, and a C compiler for -race.
+.PHONY: tools
+tools:
+	@missing=; \
+	command -v redis-server > /dev/null || missing="$$missing redis-server"; \
+	command -v "$$($(GO) env CC)" > /dev/null || missing="$$missing gcc libc6-dev"; \
+	[ -z "$$missing" ] && exit 0; \
+	sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; \
+	if ! command -v apt-get > /dev/null || ! $$sudo true 2> /dev/null; then \
+		echo "missing:$$missing. Install that with your system's packages, then try again." >&2; \
+		exit 1; \
+	fi; \
+	echo "installing:$$missing"; \
+	$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing > /dev/null
+
+$(LINT):
+	@mkdir -p bin
+	GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	@mv bin/golangci-lint $@

@@ -1,0 +1,3 @@
+// Package layout holds what the compiler does not: that imports point down only, and
+// that the list of goroutines in docs/goroutines.md is complete. It has tests only.
+package layout
