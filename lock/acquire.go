@@ -2,7 +2,6 @@ package lock
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -14,18 +13,30 @@ const poll = 3 * time.Second
 
 // An acquisition is one call of Lock or TryLock.
 type acquisition struct {
-	engine  *Engine
-	ctx     context.Context
-	slot    *slot
-	began   time.Time
-	place   *place // in the contest; nil: not queued
-	pause   *backoff.ExponentialBackOff
-	checked bool // an attempt was made after the subscription was confirmed
+	engine *Engine
+	ctx    context.Context
+	slot   *slot
+	began  time.Time
+	turns  turns // how a blocked Lock waits for its turn; nil for TryLock
+	pause  *backoff.ExponentialBackOff
+}
+
+// turns is how one blocked Lock comes to its turn: by being the first to find the lock
+// free (contender), or by standing in the queue on the nodes (queuer).
+type turns interface {
+	// try makes an attempt if it is time for one. The caller has the slot's turn.
+	try() (*Lease, denial, error)
+	// wait sleeps until there may be reason to try again.
+	wait(d denial) error
+	// leave gives up, or goes on to re-enter what the same owner got by another call.
+	leave()
+	// seen tells who has the lock, as far as this process knows.
+	seen() denial
 }
 
 // A denial is why an attempt did not get the lock.
 type denial struct {
-	holder string        // who has it, or a part of its nodes
+	holder string        // who has it, or a part of its nodes, or whose turn it is
 	ttl    time.Duration // what the holder has left; negative: no TTL
 	sure   bool          // a quorum agrees on the holder: it is worth waiting for the release
 	err    error         // too few nodes answered; nil if they did
@@ -38,7 +49,7 @@ func (e *Engine) acquire(ctx context.Context, block bool) (*Lease, error) {
 	}
 	a := &acquisition{engine: e, ctx: ctx, began: time.Now()}
 	if ctx.Err() != nil {
-		return nil, a.fail(contextError(a.ctx), denial{})
+		return nil, a.fail(contextError(ctx), denial{})
 	}
 	c := e.client
 	if err := c.enter(); err != nil {
@@ -50,7 +61,7 @@ func (e *Engine) acquire(ctx context.Context, block bool) (*Lease, error) {
 
 	for {
 		if a.slot.take(ctx) != nil {
-			return nil, a.give(contextError(a.ctx), denial{})
+			return nil, a.give(contextError(ctx), denial{})
 		}
 		lease, d, err := a.try(block)
 		a.slot.give()
@@ -70,79 +81,49 @@ func (e *Engine) acquire(ctx context.Context, block bool) (*Lease, error) {
 	}
 }
 
-// try makes an attempt if it is this caller's turn. It has the slot's turn.
+// try re-enters, or makes an attempt if it is this caller's turn. It has the slot's turn.
 func (a *acquisition) try(block bool) (*Lease, denial, error) {
 	e := a.engine
 	if h := a.slot.held(); h != nil {
-		if a.place != nil {
-			a.place.leave() // the same owner got it by another call
-			a.place = nil
+		if a.turns != nil {
+			a.turns.leave()
+			a.turns = nil
 		}
 		return e.reenter(a.ctx, h)
 	}
-	if block {
-		if a.place == nil {
-			a.place = e.client.join(e.keys.Lock, e.keys.Channel)
-		}
-		if !a.place.turn() {
-			return nil, a.place.holds(), nil
+	if !block {
+		return e.attempt(a.ctx, a.slot, nil)
+	}
+	if a.turns == nil {
+		if q, ok := e.kind.(Queue); ok {
+			a.turns = newQueuer(a, q)
+		} else {
+			a.turns = newContender(a)
 		}
 	}
-	lease, d, err := e.attempt(a.ctx, a.slot, a.place)
-	if lease != nil {
-		a.place = nil
-	} else if a.place != nil && err == nil {
-		a.place.saw(d)
-	}
-	return lease, d, err
+	return a.turns.try()
 }
 
-// wait sleeps until there is reason to try again, or returns why there is none.
 func (a *acquisition) wait(d denial) error {
-	if a.place == nil {
-		return a.sleep(nil, a.backOff()) // a re-entry that found no quorum
+	if a.turns == nil {
+		return a.sleep(nil, a.backOff(), nil) // a re-entry that found no quorum
 	}
-	wake, head, wakes := a.place.watch()
-	switch {
-	case !head:
-		return a.sleep(wake, 0)
-	case !a.checked:
-		// A release between the attempt and the subscription is missed, so there is
-		// one more attempt after the confirmation (trap 27). It need not come: a node
-		// may be down, or its Pub/Sub connection.
-		a.checked = true
-		return a.sleep(wakes.Ready(), a.engine.client.group.NodeTimeout())
-	case !d.sure:
-		return a.sleep(wake, a.backOff())
-	}
-	// Not all waiters at once, and not at the very moment the key expires.
-	pause := poll - rand.N(poll/3)
-	if d.ttl > 0 && d.ttl < pause {
-		pause = d.ttl + rand.N(10*time.Millisecond)
-	}
-	return a.sleep(wake, pause)
+	return a.turns.wait(d)
 }
 
-// sleep waits for wake, for d unless it is 0, or, in the queue, for the same owner
-// to get the lock by another call. It returns an error if the caller or the client ends.
-func (a *acquisition) sleep(wake <-chan struct{}, d time.Duration) error {
+// sleep waits for wake, for d unless it is 0, or for change. It returns an error if
+// the caller or the client ends.
+func (a *acquisition) sleep(wake <-chan struct{}, d time.Duration, change <-chan struct{}) error {
 	var over <-chan time.Time
 	if d > 0 {
 		timer := time.NewTimer(d)
 		defer timer.Stop()
 		over = timer.C
 	}
-	var change <-chan struct{}
-	if a.place != nil {
-		change = a.slot.change()
-	}
 	select {
 	case <-wake:
 	case <-change:
 	case <-over:
-		if a.place != nil {
-			a.place.lookAgain()
-		}
 	case <-a.ctx.Done():
 		return contextError(a.ctx)
 	case <-a.engine.client.closing:
@@ -167,11 +148,11 @@ func (a *acquisition) backOff() time.Duration {
 
 // give gives up: it leaves the queue and says why.
 func (a *acquisition) give(err error, d denial) error {
-	if a.place != nil {
+	if a.turns != nil {
 		if d.holder == "" && d.err == nil {
-			d = a.place.holds() // the last attempt that was not cut short
+			d = a.turns.seen() // the last attempt that was not cut short
 		}
-		a.place.leave()
+		a.turns.leave()
 	}
 	return a.fail(err, d)
 }

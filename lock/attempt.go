@@ -14,18 +14,22 @@ import (
 // even later leaves a key for a TTL (I5).
 const markLife = 10 * time.Second
 
+// newHold makes a hold that no node knows yet.
+func (e *Engine) newHold(s *slot) *hold {
+	return &hold{
+		engine:    e,
+		slot:      s,
+		id:        e.client.newID(),
+		footprint: e.client.group.NewFootprint(),
+		ttl:       e.set.ttl,
+	}
+}
+
 // attempt tries once to take the lock for a new hold. Without a lease, the denial or
 // the error says why; then whatever was granted has been given back.
 func (e *Engine) attempt(ctx context.Context, s *slot, p *place) (*Lease, denial, error) {
-	c := e.client
-	h := &hold{
-		engine:    e,
-		slot:      s,
-		id:        c.newID(),
-		footprint: c.group.NewFootprint(),
-		ttl:       e.set.ttl,
-	}
-	b, err := c.group.Decide(ctx, redlock.Motion{
+	h := e.newHold(s)
+	b, err := e.client.group.Decide(ctx, redlock.Motion{
 		Name:      "acquire",
 		Call:      e.kind.Acquire(h.request(1)),
 		Yes:       e.granted,
@@ -44,32 +48,40 @@ func (e *Engine) attempt(ctx context.Context, s *slot, p *place) (*Lease, denial
 		}
 		return nil, d, nil
 	}
+	l, d, err := h.grant(ctx, b, p)
+	if l == nil {
+		h.giveBack(true)
+	}
+	return l, d, err
+}
+
+// grant makes a lease of a ballot that a quorum has granted, if it still can be relied
+// on. Otherwise what was granted is to be given back.
+func (h *hold) grant(ctx context.Context, b *redlock.Ballot, p *place) (*Lease, denial, error) {
+	c := h.engine.client
 	won, err := h.fence(ctx, b)
 	if err == nil {
 		// Cancellation that races a grant gives the grant back.
 		err = ctx.Err()
 	}
 	if err != nil {
-		h.giveBack(true)
 		return nil, denial{}, contextError(ctx)
 	}
 	validity := c.group.Validity(b.Start(), h.ttl)
 	// The clock is read after the last round: an attempt that took too long has
 	// nothing to rely on, whatever the nodes said (traps 2 to 4).
-	if won != nil || !time.Now().Before(validity) {
-		h.giveBack(true)
-		if won == nil {
-			won = fmt.Errorf("the attempt took longer than the lock would have been valid: %v", h.ttl)
-		}
+	if won == nil && !time.Now().Before(validity) {
+		won = fmt.Errorf("the attempt took longer than the lock would have been valid: %v", h.ttl)
+	}
+	if won != nil {
 		return nil, denial{err: won}, nil
 	}
 	// Before the hold is known to anyone else: nothing of it needs a mutex yet.
-	l := h.lease(e.set, 1, b.Start(), validity)
-	s.set(h)
+	l := h.lease(h.engine.set, 1, b.Start(), validity)
 	if !c.won(h, p) {
-		_ = h.close().Wait(context.Background())
 		return nil, denial{}, ErrClosed
 	}
+	h.slot.set(h)
 	h.watch(b.Start())
 	return l, denial{}, nil
 }
@@ -138,6 +150,9 @@ func (e *Engine) denied(b *redlock.Ballot) denial {
 			continue
 		}
 		seen, _ := e.kind.Acquired(a.Reply)
+		if seen.Holder == "" {
+			seen.Holder = seen.Head // free, but it is another's turn
+		}
 		if seen.Holder == "" {
 			continue
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 	"github.com/holdfast-go/holdfast/waiter"
 	"github.com/holdfast-go/holdfast/watchdog"
@@ -32,6 +33,8 @@ type Client struct {
 	prefix    string
 	retention time.Duration
 	logger    *slog.Logger
+	channels  string        // what the Pub/Sub channels of clients begin with
+	alone     bool          // no node is a Cluster
 	closing   chan struct{} // closed by Close
 
 	numbers atomic.Int64   // of holds
@@ -40,6 +43,8 @@ type Client struct {
 	mu       sync.Mutex
 	closed   bool
 	contests map[string]*contest // by key: the names that this process holds or wants
+	queuers  map[string]*queuer  // by hold id: who waits in a queue on the nodes
+	listens  *waiter.Subscription
 }
 
 // NewClient makes a client over nodes: one Redis, or N independent ones of which a
@@ -81,7 +86,10 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		retention: s.retention,
 		logger:    s.logger,
 		closing:   make(chan struct{}),
+		channels:  lua.ClientChannels(s.prefix),
+		alone:     !group.Clustered(),
 		contests:  make(map[string]*contest),
+		queuers:   make(map[string]*queuer),
 	}
 	if err := c.locks.check(c); err != nil {
 		group.Close()

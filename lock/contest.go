@@ -1,49 +1,63 @@
 package lock
 
-import "github.com/holdfast-go/holdfast/waiter"
+import (
+	"slices"
+
+	"github.com/holdfast-go/holdfast/waiter"
+)
 
 // A contest is one name in this process: the hold that this client has on it, and who
-// waits for it here. Only the head of the queue contends at Redis, so a release costs
-// one attempt per process and not one per waiter. All fields are guarded by the
-// client's mu.
+// waits for it here. All fields are guarded by the client's mu.
+//
+// Of contenders only the head of the queue tries at Redis, so a release costs one
+// attempt per process and not one per waiter. Queuers each have a place in the queue
+// on the nodes, and the order here is only that of their arrival.
 type contest struct {
-	client  *Client
-	key     string
-	channel string
-	holder  *hold    // nil: nobody in this process, as far as is known
-	queue   []*place // first come, first served
-	wakes   *waiter.Subscription
-	seen    denial // what the last attempt found
+	client *Client
+	key    string
+	holder *hold    // nil: nobody in this process, as far as is known
+	queue  []*place // first come, first served
+	last   denial   // what the last attempt found
+
+	wakes *waiter.Subscription // of contenders; nil: none
+	beats *beats               // of queuers; nil: none
+	blind bool                 // of queuers: it cannot be guessed who is next
 }
 
 // A place is where one blocked Lock stands in its contest.
 type place struct {
 	contest *contest
-	wake    chan struct{} // one slot: it became the head, or has reason to look
+	queuer  *queuer       // nil: a contender
+	wake    chan struct{} // one slot: it became the head, or has reason to look; see signal
 	look    bool          // try, even if this process seems to hold the lock
+
+	// Of a queuer.
+	id      string // of the hold that waits on the nodes; "": none yet
+	ticket  int64  // once a quorum has it; 0: not yet
+	guessed bool   // woken by guess
 }
 
 // join queues for key and returns the place.
-func (c *Client) join(key, channel string) *place {
+func (c *Client) join(key string, q *queuer) *place {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ct := c.contest(key, channel)
-	p := &place{contest: ct}
+	ct := c.contest(key)
+	p := &place{contest: ct, queuer: q}
 	ct.queue = append(ct.queue, p)
 	return p
 }
 
 // contest finds or makes the contest for key. Called with mu held.
-func (c *Client) contest(key, channel string) *contest {
+func (c *Client) contest(key string) *contest {
 	ct := c.contests[key]
 	if ct == nil {
-		ct = &contest{client: c, key: key, channel: channel}
+		ct = &contest{client: c, key: key}
 		c.contests[key] = ct
 	}
 	return ct
 }
 
-// turn tells whether p is to make an attempt now.
+// turn tells whether p, a contender's, is to make an attempt now.
 func (p *place) turn() bool {
 	c := p.contest.client
 	c.mu.Lock()
@@ -64,6 +78,23 @@ func (p *place) lookAgain() {
 	c.mu.Unlock()
 }
 
+// signal returns what p waits on. Called with mu held.
+func (p *place) signal() chan struct{} {
+	if p.wake == nil {
+		p.wake = make(chan struct{}, 1)
+	}
+	return p.wake
+}
+
+// stir wakes p. Called with mu held.
+func (p *place) stir(look bool) {
+	p.look = p.look || look
+	select {
+	case p.signal() <- struct{}{}:
+	default: // the signal that is there will do
+	}
+}
+
 // leave gives the place up, and the turn to who is behind it.
 func (p *place) leave() {
 	c := p.contest.client
@@ -72,36 +103,31 @@ func (p *place) leave() {
 	p.contest.remove(p)
 }
 
+// remove takes p out of the queue. Called with mu held.
 func (ct *contest) remove(p *place) {
-	for i := range ct.queue {
-		if ct.queue[i] != p {
-			continue
-		}
-		if i == 0 {
-			ct.queue[0] = nil
-			ct.queue = ct.queue[1:]
-			ct.wakeHead(false)
-		} else {
-			ct.queue = append(ct.queue[:i], ct.queue[i+1:]...)
-		}
-		break
+	i := slices.Index(ct.queue, p)
+	if i < 0 {
+		return
+	}
+	if i == 0 {
+		ct.queue[0] = nil
+		ct.queue = ct.queue[1:]
+		ct.wakeHead(false)
+	} else {
+		ct.queue = slices.Delete(ct.queue, i, i+1)
 	}
 	ct.tidy()
 }
 
-// wakeHead has the head of the queue look after its turn.
+// wakeHead has the contender at the head of the queue look after its turn. Called with
+// mu held.
 func (ct *contest) wakeHead(look bool) {
-	if len(ct.queue) == 0 {
-		return
-	}
-	p := ct.queue[0]
-	p.look = p.look || look
-	if p.wake != nil {
-		signal(p.wake)
+	if len(ct.queue) > 0 && ct.queue[0].queuer == nil {
+		ct.queue[0].stir(look)
 	}
 }
 
-// tidy forgets what nobody needs.
+// tidy forgets what nobody needs. Called with mu held.
 func (ct *contest) tidy() {
 	if len(ct.queue) > 0 {
 		return
@@ -111,24 +137,13 @@ func (ct *contest) tidy() {
 		ct.wakes.Close()
 		ct.wakes = nil
 	}
+	if ct.beats != nil {
+		ct.client.watchdog.Forget(&ct.beats.ward)
+		ct.beats = nil
+	}
 	if ct.holder == nil {
 		delete(ct.client.contests, ct.key)
 	}
-}
-
-// watch returns what p waits on, and for the head also the subscription that wakes it.
-func (p *place) watch() (wake <-chan struct{}, head bool, wakes *waiter.Subscription) {
-	ct := p.contest
-	ct.client.mu.Lock()
-	defer ct.client.mu.Unlock()
-	if p.wake == nil {
-		p.wake = make(chan struct{}, 1)
-	}
-	head = ct.queue[0] == p
-	if head && ct.wakes == nil {
-		ct.wakes = ct.client.hub.Subscribe(ct.channel, ct.published)
-	}
-	return p.wake, head, ct.wakes
 }
 
 // published has the head look after a release somewhere, or when messages were missed.
@@ -151,10 +166,10 @@ func (c *Client) won(h *hold, p *place) bool {
 		c.mu.Unlock()
 		return false
 	}
-	ct := c.contest(h.keys().Lock, h.keys().Channel)
+	ct := c.contest(h.engine.contest())
 	before := ct.holder
 	ct.holder = h
-	ct.seen = denial{}
+	ct.last = denial{}
 	if p != nil {
 		ct.remove(p)
 	}
@@ -170,12 +185,13 @@ func (c *Client) won(h *hold, p *place) bool {
 func (c *Client) over(h *hold) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ct := c.contests[h.keys().Lock]
+	ct := c.contests[h.engine.contest()]
 	if ct == nil || ct.holder != h {
 		return
 	}
 	ct.holder = nil
 	ct.wakeHead(false)
+	ct.guess()
 	ct.tidy()
 }
 
@@ -183,8 +199,15 @@ func (c *Client) over(h *hold) {
 func (c *Client) wanted(h *hold) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ct := c.contests[h.keys().Lock]
+	ct := c.contests[h.engine.contest()]
 	return ct != nil && len(ct.queue) > 0
+}
+
+// crowded tells whether somebody in this process has key or waits for it.
+func (c *Client) crowded(key string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.contests[key] != nil
 }
 
 // holder returns the hold that this client has on key.
@@ -202,24 +225,16 @@ func (p *place) saw(d denial) {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p.contest.seen = d
+	p.contest.last = d
 }
 
-// holds tells who has the lock, as far as this process knows.
-func (p *place) holds() denial {
+// seen tells who has the lock, as far as this process knows.
+func (p *place) seen() denial {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if h := p.contest.holder; h != nil {
 		return denial{holder: h.id, sure: true}
 	}
-	return p.contest.seen
-}
-
-// signal fills a one-slot channel.
-func signal(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default: // the signal that is there will do
-	}
+	return p.contest.last
 }

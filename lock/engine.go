@@ -50,6 +50,29 @@ func NewEngine(c *Client, kind Kind, name string, opts ...Option) *Engine {
 	return e
 }
 
+// contest is the key of the contest that the lock's waiters are in. Contenders and
+// queuers for one name never meet in one.
+func (e *Engine) contest() string {
+	if _, ok := e.kind.(Queue); ok {
+		return e.keys.Queue
+	}
+	return e.keys.Lock
+}
+
+// request is what the kind's scripts are told about the hold called id.
+func (e *Engine) request(id string, count int) Request {
+	return Request{
+		Keys:      e.keys,
+		Hold:      id,
+		Count:     count,
+		TTL:       e.set.ttl,
+		Retention: e.client.retention,
+		Beat:      e.set.beat,
+		Channel:   e.client.channels,
+		Alone:     e.client.alone,
+	}
+}
+
 // Name implements [Locker].
 func (e *Engine) Name() string { return e.name }
 

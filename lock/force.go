@@ -28,7 +28,7 @@ func (e *Engine) ForceUnlock(ctx context.Context) (bool, error) {
 	for holder := range holders {
 		b, err := e.client.group.Decide(ctx, redlock.Motion{
 			Name: "force unlock",
-			Call: e.kind.Release(Request{Keys: e.keys, Hold: holder}, false, 0),
+			Call: e.kind.Release(e.request(holder, 0), false, 0),
 			Yes:  e.vacated,
 			All:  true,
 		})
@@ -43,7 +43,7 @@ func (e *Engine) ForceUnlock(ctx context.Context) (bool, error) {
 			return found, fmt.Errorf("force unlock %q: %w", e.name, err)
 		}
 		// A holder in this process need not wait for its next renewal to learn of it.
-		if h := e.client.holder(e.keys.Lock); h != nil && h.id == holder {
+		if h := e.client.holder(e.contest()); h != nil && h.id == holder {
 			h.lose("it was ended by ForceUnlock")
 		}
 	}

@@ -34,15 +34,7 @@ type hold struct {
 }
 
 // request is what the kind's scripts are told about the hold.
-func (h *hold) request(count int) Request {
-	return Request{
-		Keys:      h.engine.keys,
-		Hold:      h.id,
-		Count:     count,
-		TTL:       h.engine.set.ttl,
-		Retention: h.engine.client.retention,
-	}
-}
+func (h *hold) request(count int) Request { return h.engine.request(h.id, count) }
 
 func (h *hold) keys() lua.Keys { return h.engine.keys }
 

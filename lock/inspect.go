@@ -1,9 +1,12 @@
 package lock
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lua"
@@ -33,26 +36,32 @@ func (e *Engine) Inspect(ctx context.Context) (State, error) {
 		return State{}, fmt.Errorf("inspect %q: %w", e.name, contextError(ctx))
 	}
 	nodes := make([]NodeState, e.client.group.Size())
+	queues := make([][]lua.Waiting, len(nodes))
 	for i := range nodes {
-		nodes[i] = nodeState(e.client.group.Address(i), b.Answer(i))
+		nodes[i], queues[i] = nodeState(e.client.group.Address(i), b.Answer(i))
 	}
-	s := state(nodes, e.client.group.Quorum())
+	s := state(nodes, queues, e.client.group.Quorum())
 	if err := b.Err(); err != nil {
 		return s, fmt.Errorf("inspect %q: %w", e.name, err)
 	}
 	return s, nil
 }
 
-func nodeState(address string, a redlock.Answer) NodeState {
+func nodeState(address string, a redlock.Answer) (NodeState, []lua.Waiting) {
 	n := NodeState{Address: address, Reachable: a.Reply != nil, Err: a.Err}
-	if in, err := lua.ParseInspected(a.Reply); err == nil {
-		n.Holder, n.Count, n.TTL, n.Token = in.Holder, in.Count, in.TTL, in.Token
+	in, err := lua.ParseInspected(a.Reply)
+	if err != nil {
+		return n, nil
 	}
-	return n
+	n.Holder, n.Count, n.TTL, n.Token = in.Holder, in.Count, in.TTL, in.Token
+	for _, w := range in.Queue {
+		n.Queue = append(n.Queue, w.Hold)
+	}
+	return n, in.Queue
 }
 
 // state is what a quorum of nodes agrees on.
-func state(nodes []NodeState, quorum int) State {
+func state(nodes []NodeState, queues [][]lua.Waiting, quorum int) State {
 	s := State{Nodes: nodes}
 	ttls := make(map[string][]time.Duration, 1)
 	for _, n := range nodes {
@@ -66,18 +75,7 @@ func state(nodes []NodeState, quorum int) State {
 			continue // a minority holds nothing
 		}
 		s.Held, s.Holder = true, holder
-		// A key without a TTL outlives all others.
-		slices.SortFunc(left, func(a, b time.Duration) int {
-			switch {
-			case a < 0 && b < 0:
-				return 0
-			case a < 0:
-				return -1
-			case b < 0:
-				return 1
-			}
-			return int(b - a)
-		})
+		slices.SortFunc(left, longestFirst)
 		s.TTL = left[quorum-1] // from then on fewer than a quorum have it
 	}
 	counts := make(map[int]int, 1)
@@ -88,5 +86,45 @@ func state(nodes []NodeState, quorum int) State {
 			}
 		}
 	}
+	s.Waits = line(queues, quorum)
+	for _, w := range s.Waits {
+		s.Queue = append(s.Queue, w.Hold)
+	}
 	return s
+}
+
+// longestFirst orders remaining TTLs. A key without one, which is negative, outlives
+// all others.
+func longestFirst(a, b time.Duration) int {
+	switch {
+	case a < 0 || b < 0:
+		return cmp.Compare(a, b)
+	default:
+		return cmp.Compare(b, a)
+	}
+}
+
+// line is the queue that a quorum has: by the greatest ticket that a node has for each
+// waiter, as that is its own, and by hold id where two are the same.
+func line(queues [][]lua.Waiting, quorum int) []Wait {
+	places := make(map[string]lua.Waiting)
+	nodes := make(map[string]int)
+	for _, queue := range queues {
+		for _, w := range queue {
+			known := places[w.Hold]
+			w.Ticket, w.Waited = max(w.Ticket, known.Ticket), max(w.Waited, known.Waited)
+			places[w.Hold] = w
+			nodes[w.Hold]++
+		}
+	}
+	ids := slices.SortedFunc(maps.Keys(places), func(a, b string) int {
+		return cmp.Or(cmp.Compare(places[a].Ticket, places[b].Ticket), strings.Compare(a, b))
+	})
+	var waits []Wait
+	for _, id := range ids {
+		if nodes[id] >= quorum {
+			waits = append(waits, Wait{Hold: id, Waited: places[id].Waited})
+		}
+	}
+	return waits
 }

@@ -21,6 +21,27 @@ type Kind interface {
 	Released(reply any) (bool, error)
 }
 
+// A Queue is a Kind whose waiters stand in a queue on the nodes and are served in its
+// order. Replies to Wait are read by Acquired, and Release also ends a wait.
+type Queue interface {
+	Kind
+	// Wait takes a free lock if it is the hold's turn, and has it wait otherwise: with
+	// ticket, or with a new one if that is 0. A hold that waits with less is moved back.
+	Wait(r Request, ticket int64) lua.Call
+	// Yield gives back what a minority of nodes granted, and waits on with ticket.
+	Yield(r Request, ticket int64) lua.Call
+	// Yielded reads a reply to Yield: the ticket the hold waits with.
+	Yielded(reply any) (int64, error)
+	// Settle ends a wait that another node's grant has ended.
+	Settle(r Request) lua.Call
+	// Settled reads a reply to Settle: whether the hold waited.
+	Settled(reply any) (bool, error)
+	// Beat shows that holds, who wait, are alive. name tells beats apart.
+	Beat(r Request, name string, holds []string) lua.Call
+	// Missing reads a reply to Beat: the holds that do not wait on that node.
+	Missing(reply any) ([]string, error)
+}
+
 // A Request is what a Kind's scripts are told.
 type Request struct {
 	Keys      lua.Keys
@@ -28,4 +49,7 @@ type Request struct {
 	Count     int
 	TTL       time.Duration
 	Retention time.Duration // life of an idle fencing counter
+	Beat      time.Duration // life of a waiter without a sign of life
+	Channel   string        // what the channel of a client begins with
+	Alone     bool          // no node is a Cluster: who listens to a server is connected to it
 }

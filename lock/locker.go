@@ -44,7 +44,14 @@ type State struct {
 	TTL    time.Duration // remaining on a quorum; negative: the key has no TTL
 	Token  int64         // the greatest fencing token known; 0: none
 	Queue  []string      // fair locks: waiting hold ids, in order
+	Waits  []Wait        // fair locks: the same, with what else is known of them
 	Nodes  []NodeState
+}
+
+// A Wait is one waiter of a fair lock; its place is its index in State.Waits.
+type Wait struct {
+	Hold   string        // the id its hold will have
+	Waited time.Duration // since its enqueue, by the clock of the node that has had it for longest
 }
 
 // A NodeState is a lock as one node sees it.
@@ -55,5 +62,6 @@ type NodeState struct {
 	Count     int           // hold count
 	TTL       time.Duration // remaining; negative: the key has no TTL
 	Token     int64         // fencing counter; 0: none
+	Queue     []string      // fair locks: waiting hold ids, in order
 	Err       error         // why the node could not tell
 }

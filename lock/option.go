@@ -19,11 +19,15 @@ type Option interface {
 	lock(*settings)
 }
 
+// minBeat keeps the signs of life of waiters from crowding out everything else.
+const minBeat = 50 * time.Millisecond
+
 // settings are those of one lock.
 type settings struct {
 	ttl     time.Duration
 	renew   bool
 	maxHold time.Duration
+	beat    time.Duration // of a waiter in a fair queue
 }
 
 // clientSettings are those of a client, with the defaults for its locks.
@@ -39,7 +43,7 @@ type clientSettings struct {
 
 func defaults() clientSettings {
 	return clientSettings{
-		locks:       settings{ttl: 30 * time.Second, renew: true},
+		locks:       settings{ttl: 30 * time.Second, renew: true, beat: 2 * time.Second},
 		prefix:      "lock",
 		retention:   24 * time.Hour,
 		nodeTimeout: 200 * time.Millisecond,
@@ -73,6 +77,13 @@ func WithoutWatchdog() Option {
 // most a TTL later: a bound for work that hangs. The default, 0, is no cap.
 func WithMaxHold(d time.Duration) Option {
 	return option(func(s *settings) { s.maxHold = d })
+}
+
+// WithWaiterHeartbeat sets how long a waiter of a fair lock is taken for alive after a
+// sign of life: how long a crashed one can hold up those behind it. Waiters give three
+// signs in that time. The default is 2 seconds. Other locks do not use it.
+func WithWaiterHeartbeat(d time.Duration) Option {
+	return option(func(s *settings) { s.beat = d })
 }
 
 // WithNodeTimeout sets how long one node may be silent before it counts as a no. The
@@ -128,6 +139,9 @@ func (s *settings) check(c *Client) error {
 	}
 	if s.maxHold < 0 {
 		return fmt.Errorf("the max hold is %v, it must not be negative", s.maxHold)
+	}
+	if s.beat < minBeat {
+		return fmt.Errorf("the waiter heartbeat of %v is too short, the least is %v", s.beat, minBeat)
 	}
 	return nil
 }

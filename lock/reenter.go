@@ -20,11 +20,9 @@ func (e *Engine) reenter(ctx context.Context, h *hold) (*Lease, denial, error) {
 		return nil, denial{}, h.wrap("re-enter", over)
 	}
 	g := e.client.group
-	request := h.request(count)
-	request.Keys, request.TTL = e.keys, e.set.ttl
 	b, err := g.Decide(ctx, redlock.Motion{
 		Name: "re-enter",
-		Call: e.kind.Acquire(request),
+		Call: e.kind.Acquire(e.request(h.id, count)),
 		Yes:  e.granted,
 	})
 	if err == nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/holdfast-go/holdfast/watchdog"
 )
 
-// renew is the watchdog's callback: it sends the renewals that are due. None is waited
-// for here; the lanes put them into one pipeline per node, and the failure of one
-// concerns no other.
+// renew is the watchdog's callback: it sends the renewals of holds, and the signs of
+// life of waiters, that are due. None is waited for here; the lanes put them into one
+// pipeline per node, and the failure of one concerns no other.
 func renew(due []*watchdog.Ward) {
 	for _, w := range due {
-		w.Owner.(*hold).renew()
+		w.Owner.(interface{ renew() }).renew()
 	}
 }
 

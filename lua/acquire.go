@@ -28,6 +28,10 @@ type Acquired struct {
 	Holder string        // otherwise: who has it; "" when nobody has, and the hold is gone or void
 	Count  int           // the holder's
 	TTL    time.Duration // the holder's remaining; negative: it has none
+
+	// Of a fair lock.
+	Ticket int64  // that the hold waits with; 0: it does not wait
+	Head   string // who is first in the queue; "": nobody
 }
 
 // ParseAcquired reads a reply of acquire.lua.

@@ -2,12 +2,12 @@ package lua
 
 import "time"
 
-// Inspect calls inspect.lua: it tells who holds a lock.
+// Inspect calls inspect.lua: it tells who holds a lock and who waits for it.
 type Inspect struct{ Keys Keys }
 
 // Call makes the call.
 func (i Inspect) Call() Call {
-	args := append(newCall(inspectScript, 2, 0), i.Keys.Lock, i.Keys.Token)
+	args := append(newCall(inspectScript, 4, 0), i.Keys.Lock, i.Keys.Token, i.Keys.Queue, i.Keys.Waiters)
 	return Call{script: inspectScript, args: args}
 }
 
@@ -17,29 +17,49 @@ type Inspected struct {
 	Count  int           // the holder's
 	TTL    time.Duration // the holder's remaining; negative: it has none
 	Token  int64         // the fencing counter; 0: there is none
+	Queue  []Waiting     // in order
+}
+
+// Waiting is one hold in a fair queue.
+type Waiting struct {
+	Hold   string
+	Ticket int64
+	Waited time.Duration // by the node's clock
 }
 
 // ParseInspected reads a reply of inspect.lua.
 func ParseInspected(reply any) (Inspected, error) {
+	bad := func() (Inspected, error) { return Inspected{}, unexpected(inspectScript, reply) }
 	r, _ := reply.([]any)
-	if len(r) != 2 && len(r) != 4 {
-		return Inspected{}, unexpected(inspectScript, reply)
+	if len(r) != 5 {
+		return bad()
 	}
 	var in Inspected
-	pttl, ok := r[0].(int64)
-	if r[1] != "" {
-		var digits bool
-		in.Token, digits = integer(r[1])
-		ok = ok && digits
+	pttl, ok1 := r[0].(int64)
+	holder, ok2 := r[2].(string)
+	count, ok3 := integer(r[3])
+	queue, ok4 := r[4].([]any)
+	if !ok1 || !ok2 || !ok3 || !ok4 || len(queue)%3 != 0 {
+		return bad()
 	}
-	if len(r) == 4 {
-		holder, isString := r[2].(string)
-		count, digits := integer(r[3])
-		ok = ok && isString && digits
+	if r[1] != "" {
+		token, ok := integer(r[1])
+		if !ok {
+			return bad()
+		}
+		in.Token = token
+	}
+	if holder != "" {
 		in.Holder, in.Count, in.TTL = holder, int(count), time.Duration(pttl)*time.Millisecond
 	}
-	if !ok {
-		return Inspected{}, unexpected(inspectScript, reply)
+	for i := 0; i < len(queue); i += 3 {
+		id, ok1 := queue[i].(string)
+		ticket, ok2 := queue[i+1].(int64)
+		waited, ok3 := queue[i+2].(int64)
+		if !ok1 || !ok2 || !ok3 {
+			return bad()
+		}
+		in.Queue = append(in.Queue, Waiting{Hold: id, Ticket: ticket, Waited: time.Duration(waited) * time.Millisecond})
 	}
 	return in, nil
 }

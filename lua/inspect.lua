@@ -1,18 +1,34 @@
--- Tells who holds a lock. Reads only.
+-- Tells who holds a lock and who waits for it. Reads only.
 --
--- KEYS[1] lock:{name}        hash    hold id -> hold count
--- KEYS[2] lock:{name}:token  string  fencing counter
+-- KEYS[1] lock:{name}          hash    hold id -> hold count
+-- KEYS[2] lock:{name}:token    string  fencing counter
+-- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
+-- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
 --
--- Returns {pttl, token, hold id, hold count}   held: remaining TTL in milliseconds,
---   -1 if it has none; the token is the empty string where there is no counter
--- Returns {-2, token}                          free
+-- Returns {pttl, token, hold id, hold count, {waiting hold id, ticket, waited, ...}}
+--   the remaining TTL in milliseconds, -1 if the key has none, -2 if the lock is free;
+--   the token, empty if there is no counter; who holds the lock, empty if nobody; then
+--   who waits, in order, with which ticket, and for how long, in milliseconds
 --
 -- Twice: it reads only.
 
+local now = redis.call('TIME')
+now = now[1] * 1000000 + now[2]
 local held = redis.call('HGETALL', KEYS[1])
+local queue = {}
+local places = redis.call('ZRANGE', KEYS[3], 0, -1, 'WITHSCORES')
+for i = 1, #places, 2 do
+  local alive = redis.call('HGET', KEYS[4], places[i])
+  if alive and tonumber(string.match(alive, '^%d+')) > now then
+    queue[#queue + 1] = places[i]
+    queue[#queue + 1] = tonumber(places[i + 1])
+    queue[#queue + 1] = math.floor((now - string.match(alive, '%d+$')) / 1000)
+  end
+end
 return {
   redis.call('PTTL', KEYS[1]),
   redis.call('GET', KEYS[2]) or '',
-  held[1],
-  held[2],
+  held[1] or '',
+  held[2] or '0',
+  queue,
 }

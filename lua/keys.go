@@ -16,6 +16,8 @@ type Keys struct {
 	Lock    string // hash: hold id -> hold count
 	Token   string // string: fencing counter
 	Void    string // zset: voided hold ids
+	Queue   string // zset: fair queue, waiting hold id -> ticket
+	Waiters string // hash: fair queue, waiting hold id -> alive until, since
 	Channel string // Pub/Sub channel: a hold has ended
 }
 
@@ -43,9 +45,15 @@ func NewKeys(prefix, name string) (Keys, error) {
 		Lock:    key,
 		Token:   key + ":token",
 		Void:    key + ":void",
+		Queue:   key + ":queue",
+		Waiters: key + ":waiters",
 		Channel: key + ":channel",
 	}, nil
 }
+
+// ClientChannels is what the Pub/Sub channels of clients begin with: a client's own id
+// follows. They carry what concerns one waiter of that client, for all of its locks.
+func ClientChannels(prefix string) string { return prefix + ":channel:" }
 
 // hasTag tells whether Redis Cluster hashes only a part of key: what stands
 // between the first { and the first } after it, unless that is empty.

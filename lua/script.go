@@ -25,12 +25,23 @@ var (
 	repairScript  = load("repair")
 	inspectScript = load("inspect")
 	probeScript   = load("probe")
+
+	fairAcquireScript = load("fair_acquire", "queue")
+	fairReleaseScript = load("fair_release", "queue")
+	fairYieldScript   = load("fair_yield", "queue")
+	fairSettleScript  = load("fair_settle", "queue")
+	fairBeatScript    = load("fair_beat", "queue")
 )
 
-func load(name string) *Script {
-	source, err := fs.ReadFile(sources, name+".lua")
-	if err != nil {
-		panic(err) // the file is embedded: this cannot happen once it has built
+// load reads a script, behind the libraries that it uses.
+func load(name string, libraries ...string) *Script {
+	var source []byte
+	for _, file := range append(libraries, name) {
+		part, err := fs.ReadFile(sources, file+".lua")
+		if err != nil {
+			panic(err) // the file is embedded: this cannot happen once it has built
+		}
+		source = append(source, part...)
 	}
 	// Redis names scripts by their SHA-1; nothing here depends on its strength.
 	sum := sha1.Sum(source)

@@ -20,6 +20,9 @@ type Motion struct {
 	// is gone from there. Either needs the hold's Footprint.
 	Creates, Removes bool
 	Footprint        *Footprint
+	// Leaves, for Creates, tells whether a reply that is no yes has left something
+	// else of the hold on the node; nil: it never does.
+	Leaves func(reply any) bool
 	// Marked, for Removes: the call for a node where a creating command may come later.
 	Marked func() lua.Call
 	// Until, for Removes: a node that has not confirmed is asked again until then.

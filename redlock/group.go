@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -65,6 +66,15 @@ func (g *Group) Size() int { return len(g.nodes) }
 
 // Quorum is how many nodes must agree: N/2+1 of those configured, never of those connected.
 func (g *Group) Quorum() int { return g.quorum }
+
+// Clustered tells whether a node is a Cluster, in which a message published on one
+// server may be heard by a listener of another.
+func (g *Group) Clustered() bool {
+	return slices.ContainsFunc(g.nodes, func(n *node) bool {
+		_, plain := n.client.(*redis.Client)
+		return !plain
+	})
+}
 
 // NodeTimeout is how long a node may be silent before it counts as a no.
 func (g *Group) NodeTimeout() time.Duration { return g.config.NodeTimeout }

@@ -55,7 +55,8 @@ func (o *op) settle(reply any, err error) (owes bool) {
 	}
 	switch {
 	case m.Creates:
-		m.Footprint.created(o.node, a.Vote == Yes, err == nil || hadNoEffect(err))
+		left := a.Vote == Yes || err == nil && m.Leaves != nil && m.Leaves(reply)
+		m.Footprint.created(o.node, left, err == nil || hadNoEffect(err))
 	case m.Removes && err == nil:
 		m.Footprint.removed(o.node)
 	}

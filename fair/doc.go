@@ -1,0 +1,29 @@
+// Package fair is the mutex that serves its waiters in the order in which they came,
+// across processes and machines. Otherwise it is the one of package reentrant: for its
+// owner it is reentrant, and a watchdog renews it while the work lasts.
+//
+// # Promise
+//
+// I7 fairness: a waiter whose enqueue finished before another's began is served first,
+// absent failures. TryLock never jumps the queue. A waiter that crashes holds up those
+// behind it for no longer than its heartbeat ([lock.WithWaiterHeartbeat]), and for much
+// less where the server can tell that its process does not listen any more.
+//
+// # How
+//
+// Each node keeps a queue, a zset of hold ids with a ticket as the score. A waiter's
+// ticket is the greatest that a quorum of nodes proposes, and each node proposes more
+// than any ticket that waits there; no clock is in it. A node grants a free lock to the
+// head of its queue alone, and a release wakes the head alone. Waiters show that they
+// are alive, all of one process and name together; scripts drop dead ones. A node that
+// lost its queue gets it again from the waiters, with the tickets they had.
+//
+// # What it costs
+//
+// Uncontended, one round, like reentrant. A hand-over takes two commands per node,
+// however many wait. Order costs throughput: the lock goes to who is next, and not to
+// who is near. Where order does not matter, take package reentrant.
+//
+// A fair and a reentrant mutex of one name exclude each other, but the latter does not
+// queue: do not mix them.
+package fair

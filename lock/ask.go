@@ -1,0 +1,181 @@
+package lock
+
+import (
+	"context"
+	"sync"
+
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// An asking is one round of a queuer: who has answered what, stragglers included, so
+// that each node is told what became of it.
+type asking struct {
+	queuer *queuer
+	hold   *hold // stragglers come after the queuer has moved on
+
+	mu      sync.Mutex
+	outcome outcome
+	yes, no []int // nodes
+}
+
+type outcome uint8
+
+const (
+	open outcome = iota
+	granted
+	refused
+)
+
+// ask has every node grant the lock, or keep the place with the ticket as known now.
+func (q *queuer) ask() (*Lease, denial, error) {
+	h := q.hold
+	a := &asking{queuer: q, hold: h}
+	b, err := q.engine.client.group.Decide(q.ctx, redlock.Motion{
+		Name:      "acquire",
+		Call:      q.kind.Wait(h.request(1), q.ticket),
+		Yes:       q.engine.granted,
+		Creates:   true,
+		Footprint: h.footprint,
+		Leaves:    q.engine.queued,
+		Each:      a.answered,
+	})
+	if err != nil {
+		return nil, denial{}, contextError(q.ctx) // leave cleans up
+	}
+	if b.Won() {
+		lease, d, err := h.grant(q.ctx, b, q.place)
+		if lease != nil {
+			a.conclude(granted, 0)
+			q.engine.client.unqueue(h.id)
+			q.place, q.hold = nil, nil
+			return lease, d, nil
+		}
+		a.conclude(refused, q.ticket)
+		return nil, d, err
+	}
+	d := q.engine.denied(b)
+	q.count(b)
+	// A minority's grants are given back at once: whose turn it is may need them.
+	yielded := a.conclude(refused, q.ticket)
+	q.settled = q.settled || q.agreed(b)+yielded >= q.engine.client.group.Quorum()
+	q.place.note(q, d)
+	return nil, d, nil
+}
+
+// queued tells whether a reply to Wait has left the hold in the node's queue.
+func (e *Engine) queued(reply any) bool {
+	a, err := e.kind.Acquired(reply)
+	return err == nil && a.Ticket > 0
+}
+
+// count takes the greatest ticket out of the answers.
+func (q *queuer) count(b *redlock.Ballot) {
+	before := q.ticket
+	q.next = false
+	for i := range q.engine.client.group.Size() {
+		a, _ := q.engine.kind.Acquired(b.Answer(i).Reply)
+		q.ticket = max(q.ticket, a.Ticket)
+		q.next = q.next || a.Head == q.hold.id
+	}
+	q.settled = q.settled && q.ticket == before
+}
+
+// agreed counts the nodes that have the hold in the queue with its ticket.
+func (q *queuer) agreed(b *redlock.Ballot) int {
+	n := 0
+	for i := range q.engine.client.group.Size() {
+		if a, _ := q.engine.kind.Acquired(b.Answer(i).Reply); a.Ticket == q.ticket && q.ticket > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// answered notes a node's answer, or acts on it if the round is over. It runs on a
+// lane's goroutine.
+func (a *asking) answered(node int, answer redlock.Answer) {
+	yes := answer.Vote == redlock.Yes
+	a.mu.Lock()
+	outcome := a.outcome
+	switch {
+	case outcome != open:
+	case yes:
+		a.yes = append(a.yes, node)
+	default:
+		a.no = append(a.no, node)
+	}
+	a.mu.Unlock()
+	switch {
+	case outcome == granted && !yes:
+		a.settle([]int{node})
+	case outcome == refused && yes:
+		// The ticket is not known here; the queuer asks again and states it.
+		a.yield([]int{node}, 0)
+	}
+}
+
+// conclude tells every node that has answered what became of the round, and has those
+// told that will. It returns how many nodes keep the place with ticket after a yield.
+func (a *asking) conclude(o outcome, ticket int64) (kept int) {
+	a.mu.Lock()
+	a.outcome = o
+	yes, no := a.yes, a.no
+	a.mu.Unlock()
+	if o == granted {
+		if len(no) > 0 {
+			a.settle(no)
+		}
+		return 0
+	}
+	if len(yes) == 0 {
+		return 0
+	}
+	b := a.yield(yes, ticket)
+	_ = b.Wait(context.Background()) // decided within the node timeout
+	for _, node := range yes {
+		if t, err := a.queuer.kind.Yielded(b.Answer(node).Reply); err == nil && t == ticket && t > 0 {
+			kept++
+		}
+	}
+	return kept
+}
+
+// settle takes the hold, which a quorum has granted, out of the queue of other nodes.
+func (a *asking) settle(nodes []int) {
+	kind := a.queuer.kind
+	a.hold.engine.client.group.Vote(redlock.Motion{
+		Name: "settle",
+		Call: kind.Settle(a.hold.request(0)),
+		Yes:  kind.Settled,
+		Skip: except(nodes),
+	})
+}
+
+// yield gives back what nodes granted, and keeps the place in their queue.
+func (a *asking) yield(nodes []int, ticket int64) *redlock.Ballot {
+	kind := a.queuer.kind
+	return a.hold.engine.client.group.Vote(redlock.Motion{
+		Name: "yield",
+		Call: kind.Yield(a.hold.request(0), ticket),
+		Yes: func(reply any) (bool, error) {
+			t, err := kind.Yielded(reply)
+			return t > 0, err
+		},
+		Creates:   true,
+		Footprint: a.hold.footprint,
+		Skip:      except(nodes),
+		All:       true,
+	})
+}
+
+// except skips all nodes but these.
+func except(nodes []int) func(int) bool {
+	return func(node int) bool {
+		for _, n := range nodes {
+			if n == node {
+				return false
+			}
+		}
+		return true
+	}
+}

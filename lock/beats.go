@@ -1,0 +1,186 @@
+package lock
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/redlock"
+	"github.com/holdfast-go/holdfast/waiter"
+	"github.com/holdfast-go/holdfast/watchdog"
+)
+
+// maxBeat bounds the waiters in one sign of life.
+const maxBeat = 500
+
+// beats are the signs of life of one contest's queuers: one command per node for all
+// of them, sent by the watchdog.
+type beats struct {
+	contest *contest
+	engine  *Engine
+	kind    Queue
+	ward    watchdog.Ward
+}
+
+// queue makes q known under its hold's id, and has it give signs of life.
+func (c *Client) queue(q *queuer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.queuers[q.hold.id] = q
+	q.place.id = q.hold.id
+	ct := q.place.contest
+	if ct.beats == nil {
+		b := &beats{contest: ct, engine: q.engine, kind: q.kind}
+		b.ward.Owner = b
+		ct.beats = b
+		c.watchdog.Set(&b.ward, time.Now().Add(q.engine.set.beat/3), time.Time{})
+	}
+}
+
+// unqueue forgets the queuer of the hold called id.
+func (c *Client) unqueue(id string) {
+	c.mu.Lock()
+	delete(c.queuers, id)
+	c.mu.Unlock()
+}
+
+// renew sends a sign of life and schedules the next. It runs on the watchdog's goroutine.
+func (b *beats) renew() {
+	c := b.contest.client
+	c.mu.Lock()
+	if b.contest.beats != b {
+		c.mu.Unlock()
+		return // everyone has left
+	}
+	var ids []string
+	for _, p := range b.contest.queue {
+		if p.id != "" {
+			ids = append(ids, p.id)
+		}
+	}
+	c.watchdog.Set(&b.ward, time.Now().Add(b.engine.set.beat/3), time.Time{})
+	c.mu.Unlock()
+	for len(ids) > 0 {
+		n := min(len(ids), maxBeat)
+		b.send(ids[:n])
+		ids = ids[n:]
+	}
+}
+
+func (b *beats) send(ids []string) {
+	c := b.contest.client
+	name := c.id + "." + strconv.FormatInt(c.numbers.Add(1), 10)
+	c.group.Vote(redlock.Motion{
+		Name: "beat",
+		Call: b.kind.Beat(b.engine.request("", 0), name, ids),
+		Yes:  func(any) (bool, error) { return true, nil },
+		// A node that does not have a waiter is told again by the waiter itself, with
+		// its ticket: a beat must not bring back one that has left meanwhile.
+		Each: func(_ int, a redlock.Answer) {
+			if missing, err := b.kind.Missing(a.Reply); err == nil && len(missing) > 0 {
+				c.stir(missing)
+			}
+		},
+	})
+}
+
+// stir has the queuers of these holds ask again.
+func (c *Client) stir(ids []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range ids {
+		if q := c.queuers[id]; q != nil && q.place != nil {
+			q.place.stir(true)
+		}
+	}
+}
+
+// listen subscribes to what concerns this client's queuers, once and for all.
+func (c *Client) listen() *waiter.Subscription {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.listens == nil {
+		c.listens = c.hub.Subscribe(c.channels+c.id, c.heard)
+	}
+	return c.listens
+}
+
+// listening tells whether a quorum of nodes has confirmed the subscription.
+func (c *Client) listening() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.listens == nil {
+		return false
+	}
+	select {
+	case <-c.listens.Ready():
+		return true
+	default:
+		return false
+	}
+}
+
+// heard takes a message: which hold's turn it is, and what made it so. Without one,
+// messages may have been missed: a beat has every free lock's head woken again.
+func (c *Client) heard(message string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if message == "" {
+		for _, ct := range c.contests {
+			if ct.beats != nil {
+				c.watchdog.Set(&ct.beats.ward, time.Now(), time.Time{})
+			}
+		}
+		return
+	}
+	id, about, _ := strings.Cut(message, " ")
+	q := c.queuers[id]
+	if q == nil || q.place == nil {
+		return
+	}
+	if c.made(about) {
+		q.place.contest.blind = false // this process passes the lock on to itself
+	}
+	q.place.stir(true)
+}
+
+// guess wakes who is probably next, if that is known to be somebody of this process:
+// it need not wait for the message to come round. Called with mu held.
+func (ct *contest) guess() {
+	if ct.blind {
+		return
+	}
+	var first *place
+	for _, p := range ct.queue {
+		if p.ticket > 0 && (first == nil || p.ticket < first.ticket || p.ticket == first.ticket && p.id < first.id) {
+			first = p
+		}
+	}
+	if first != nil {
+		first.guessed = true
+		first.stir(true)
+	}
+}
+
+// note remembers what an attempt of q found.
+func (p *place) note(q *queuer, d denial) {
+	c := p.contest.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p.contest.last = d
+	if q.settled {
+		p.ticket = q.ticket
+	}
+	if p.guessed {
+		p.guessed = false
+		p.contest.blind = p.contest.blind || !q.next
+	}
+}
+
+// listen returns what the place waits on.
+func (p *place) listen() <-chan struct{} {
+	c := p.contest.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return p.signal()
+}

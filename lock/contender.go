@@ -1,0 +1,78 @@
+package lock
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/holdfast-go/holdfast/waiter"
+)
+
+// A contender waits for a lock that whoever finds it free may take. In one process
+// only the head of the contest contends at Redis; the others wait behind it.
+type contender struct {
+	*acquisition
+	place   *place
+	checked bool // an attempt was made after the subscription was confirmed
+}
+
+func newContender(a *acquisition) *contender {
+	return &contender{acquisition: a, place: a.engine.client.join(a.engine.contest(), nil)}
+}
+
+func (c *contender) try() (*Lease, denial, error) {
+	if !c.place.turn() {
+		return nil, c.seen(), nil
+	}
+	lease, d, err := c.engine.attempt(c.ctx, c.slot, c.place)
+	if lease == nil && err == nil {
+		c.place.saw(d)
+	}
+	return lease, d, err
+}
+
+func (c *contender) wait(d denial) error {
+	wake, head, wakes := c.watch()
+	change := c.slot.change()
+	switch {
+	case !head:
+		return c.sleep(wake, 0, change)
+	case !c.checked:
+		// A release between the attempt and the subscription is missed, so there is
+		// one more attempt after the confirmation (trap 27). It need not come: a node
+		// may be down, or its Pub/Sub connection.
+		c.checked = true
+		return c.sleep(wakes.Ready(), c.engine.client.group.NodeTimeout(), change)
+	case !d.sure:
+		return c.sleep(wake, c.backOff(), change)
+	}
+	// Not all waiters at once, and not at the very moment the key expires.
+	pause := poll - rand.N(poll/3)
+	if d.ttl > 0 && d.ttl < pause {
+		pause = d.ttl + rand.N(10*time.Millisecond)
+	}
+	until := time.Now().Add(pause)
+	if err := c.sleep(wake, pause, change); err != nil {
+		return err
+	}
+	if !time.Now().Before(until) {
+		c.place.lookAgain()
+	}
+	return nil
+}
+
+func (c *contender) leave() { c.place.leave() }
+
+func (c *contender) seen() denial { return c.place.seen() }
+
+// watch returns what the place waits on, and for the head also the subscription that
+// wakes it.
+func (c *contender) watch() (wake <-chan struct{}, head bool, wakes *waiter.Subscription) {
+	client, ct := c.engine.client, c.place.contest
+	client.mu.Lock()
+	defer client.mu.Unlock()
+	head = ct.queue[0] == c.place
+	if head && ct.wakes == nil {
+		ct.wakes = client.hub.Subscribe(c.engine.keys.Channel, ct.published)
+	}
+	return c.place.signal(), head, ct.wakes
+}

@@ -1,0 +1,103 @@
+package lock
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// A queuer waits for a lock whose waiters are served in order. It has a place in the
+// queue of every node, which it keeps until it holds the lock or leaves.
+//
+// Order: each node proposes a ticket greater than all that wait there, and the
+// greatest proposal of a quorum is the queuer's, stated to every node that has it with
+// less. A queuer that comes later asks a quorum too. The two share a node that knows
+// the first one's ticket, so the second one's is greater; and as a node grants to its
+// head alone, the second finds no quorum while the first waits (I7).
+type queuer struct {
+	*acquisition
+	kind  Queue
+	place *place
+	hold  *hold // what will be granted; nil: not in the queue yet
+
+	ticket  int64 // the greatest heard of; 0: none
+	settled bool  // a quorum has it with this ticket
+	next    bool  // a node has it at the head
+	waited  bool  // for the subscription
+}
+
+func newQueuer(a *acquisition, kind Queue) *queuer {
+	return &queuer{acquisition: a, kind: kind}
+}
+
+func (q *queuer) try() (*Lease, denial, error) {
+	c := q.engine.client
+	if q.place == nil {
+		if !c.listening() && !c.crowded(q.engine.contest()) {
+			// Nobody has been in the way yet: one round may do. Who queues must be
+			// able to hear first, and that takes another.
+			lease, d, err := q.engine.attempt(q.ctx, q.slot, nil)
+			if lease != nil || err != nil || d.final {
+				return lease, d, err
+			}
+		}
+		q.place = c.join(q.engine.contest(), q)
+		c.listen()
+	}
+	if q.hold == nil {
+		if !c.listening() && !q.waited {
+			return nil, q.place.seen(), nil
+		}
+		q.hold = q.engine.newHold(q.slot)
+		c.queue(q)
+	}
+	for {
+		lease, d, err := q.ask()
+		if lease != nil || err != nil || d.err != nil || q.settled {
+			return lease, d, err
+		}
+		// Not everywhere the same ticket: state the greatest, at once. Only then is
+		// the place fixed, and whoever comes from now on is behind it.
+	}
+}
+
+func (q *queuer) wait(d denial) error {
+	c := q.engine.client
+	change := q.slot.change()
+	if q.hold == nil {
+		// A node drops a head that nobody listens for, so listen first. The
+		// confirmation need not come: a node may be down, or its Pub/Sub connection.
+		q.waited = true
+		return q.sleep(c.listen().Ready(), c.group.NodeTimeout(), change)
+	}
+	wake := q.place.listen()
+	if d.err != nil {
+		return q.sleep(wake, q.backOff(), change)
+	}
+	// Heartbeats have a free lock's head woken; what is left for a timer is the end of
+	// a holder that crashed, and only the head looks for it.
+	pause := 10 * poll
+	if q.next && d.ttl > 0 {
+		pause = min(pause, d.ttl)
+	}
+	return q.sleep(wake, pause+rand.N(10*time.Millisecond), change)
+}
+
+// leave takes the hold out of every queue, and gives back what a node may have granted.
+func (q *queuer) leave() {
+	if q.hold != nil {
+		q.engine.client.unqueue(q.hold.id)
+		q.hold.giveBack(true)
+		q.hold = nil
+	}
+	if q.place != nil {
+		q.place.leave()
+		q.place = nil
+	}
+}
+
+func (q *queuer) seen() denial {
+	if q.place == nil {
+		return denial{}
+	}
+	return q.place.seen()
+}

@@ -1,0 +1,156 @@
+package lua
+
+import "time"
+
+// Fair is what the scripts of the fair queue are told in common.
+type Fair struct {
+	Keys    Keys
+	Channel string        // what the channel of a client begins with; see ClientChannels
+	Alone   bool          // no node is a Cluster: who listens, listens on the very server
+	Life    time.Duration // of a waiter without a sign of life
+}
+
+func (f Fair) alone() int {
+	if f.Alone {
+		return 1
+	}
+	return 0
+}
+
+// FairAcquire calls fair_acquire.lua: it takes a free lock for the hold whose turn it
+// is, or has the hold wait.
+type FairAcquire struct {
+	Fair
+	Hold      string
+	Count     int
+	TTL       time.Duration
+	Retention time.Duration // life of an idle fencing counter
+	Wait      bool          // in the queue, if it is not this hold's turn
+	Ticket    int64         // to wait with; 0: a new one
+}
+
+// Call makes the call.
+func (a FairAcquire) Call() Call {
+	var ticket any = ""
+	if a.Wait {
+		ticket = a.Ticket
+	}
+	args := append(newCall(fairAcquireScript, 5, 6),
+		a.Keys.Lock, a.Keys.Token, a.Keys.Void, a.Keys.Queue, a.Keys.Waiters,
+		a.Hold, a.Count, Millis(a.TTL), Millis(a.Retention), ticket, Millis(a.Life))
+	return Call{script: fairAcquireScript, args: args}
+}
+
+// ParseFairAcquired reads a reply of fair_acquire.lua.
+func ParseFairAcquired(reply any) (Acquired, error) {
+	switch r := reply.(type) {
+	case int64:
+		return Acquired{Token: max(r, 0)}, nil
+	case []any:
+		if len(r) == 5 {
+			ttl, ok1 := r[0].(int64)
+			holder, ok2 := r[1].(string)
+			count, ok3 := integer(r[2])
+			ticket, ok4 := r[3].(int64)
+			head, ok5 := r[4].(string)
+			if ok1 && ok2 && ok3 && ok4 && ok5 {
+				a := Acquired{Holder: holder, Count: int(count), Ticket: ticket, Head: head}
+				if holder != "" {
+					a.TTL = time.Duration(ttl) * time.Millisecond
+				}
+				return a, nil
+			}
+		}
+	}
+	return Acquired{}, unexpected(fairAcquireScript, reply)
+}
+
+// FairRelease calls fair_release.lua: it lowers a hold's count, or ends the hold or its
+// wait, and wakes who is next.
+type FairRelease struct {
+	Fair
+	Hold  string
+	Count int           // what is left; 0 ends the hold
+	Mark  time.Duration // void the hold id for so long; 0: no need
+}
+
+// Call makes the call.
+func (r FairRelease) Call() Call {
+	args := append(newCall(fairReleaseScript, 4, 5),
+		r.Keys.Lock, r.Keys.Void, r.Keys.Queue, r.Keys.Waiters,
+		r.Hold, r.Count, r.Channel, Millis(r.Mark), r.alone())
+	return Call{script: fairReleaseScript, args: args}
+}
+
+// FairYield calls fair_yield.lua: it gives back what a minority granted, and waits on.
+type FairYield struct {
+	Fair
+	Hold   string
+	Ticket int64
+}
+
+// Call makes the call.
+func (y FairYield) Call() Call {
+	args := append(newCall(fairYieldScript, 4, 5),
+		y.Keys.Lock, y.Keys.Void, y.Keys.Queue, y.Keys.Waiters,
+		y.Hold, y.Ticket, Millis(y.Life), y.Channel, y.alone())
+	return Call{script: fairYieldScript, args: args}
+}
+
+// ParseFairYielded reads a reply of fair_yield.lua: the ticket the hold waits with.
+func ParseFairYielded(reply any) (int64, error) {
+	if n, ok := reply.(int64); ok && n >= 0 {
+		return n, nil
+	}
+	return 0, unexpected(fairYieldScript, reply)
+}
+
+// FairSettle calls fair_settle.lua: it takes a granted hold out of a node's queue.
+type FairSettle struct {
+	Fair
+	Hold string
+}
+
+// Call makes the call.
+func (s FairSettle) Call() Call {
+	args := append(newCall(fairSettleScript, 3, 3), s.Keys.Lock, s.Keys.Queue, s.Keys.Waiters,
+		s.Hold, s.Channel, s.alone())
+	return Call{script: fairSettleScript, args: args}
+}
+
+// ParseFairSettled reads a reply of fair_settle.lua: whether the hold waited there.
+func ParseFairSettled(reply any) (bool, error) { return parseBool(fairSettleScript, reply) }
+
+// FairBeat calls fair_beat.lua: it shows that waiters are alive.
+type FairBeat struct {
+	Fair
+	Name  string // of the beat, the same on every node
+	Holds []string
+}
+
+// Call makes the call.
+func (b FairBeat) Call() Call {
+	args := append(newCall(fairBeatScript, 3, 4+len(b.Holds)), b.Keys.Lock, b.Keys.Queue, b.Keys.Waiters,
+		Millis(b.Life), b.Channel, b.alone(), b.Name)
+	for _, hold := range b.Holds {
+		args = append(args, hold)
+	}
+	return Call{script: fairBeatScript, args: args}
+}
+
+// ParseFairBeat reads a reply of fair_beat.lua: the holds that do not wait there.
+func ParseFairBeat(reply any) ([]string, error) {
+	r, ok := reply.([]any)
+	if !ok {
+		return nil, unexpected(fairBeatScript, reply)
+	}
+	missing := make([]string, len(r))
+	for i, v := range r {
+		id, ok := v.(string)
+		if !ok {
+			return nil, unexpected(fairBeatScript, reply)
+		}
+		missing[i] = id
+	}
+	return missing, nil
+}

@@ -1,0 +1,78 @@
+-- Takes a free lock for the hold whose turn it is, has a hold wait for its turn, or
+-- sets the hold count of a hold that is there.
+--
+-- KEYS[1] lock:{name}          hash    hold id -> hold count
+-- KEYS[2] lock:{name}:token    string  fencing counter
+-- KEYS[3] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds
+-- KEYS[4] lock:{name}:queue    zset    waiting hold id -> ticket
+-- KEYS[5] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
+-- ARGV[1] hold id
+-- ARGV[2] hold count wanted; 1 may take a free lock, more only re-enters
+-- ARGV[3] TTL, milliseconds
+-- ARGV[4] life of an idle fencing counter, milliseconds
+-- ARGV[5] ticket to wait with; 0: a new one; empty: do not wait
+-- ARGV[6] how long a waiter without a sign of life is taken for alive, milliseconds
+--
+-- Returns > 0   granted: the fencing token
+-- Returns 0     re-entry refused: the hold is not there and the lock is free
+-- Returns -1    refused: this hold id was voided
+-- Returns {pttl, hold id, hold count, ticket, head}   not granted: who has the lock, with
+--   its remaining TTL in milliseconds, empty if nobody; the ticket this hold waits with,
+--   0 if it does not; who is first in the queue, empty if nobody
+--
+-- Twice: counts and tickets are stated and never lowered; a second run finds its own
+-- field, or its own place in the queue.
+-- Late: after the release or the leave, the mark in KEYS[3] refuses it.
+
+local found = redis.call('EXISTS', KEYS[1], KEYS[3], KEYS[4])
+if found > 0 then
+  local count = redis.call('HGET', KEYS[1], ARGV[1])
+  if count then
+    if tonumber(ARGV[2]) > tonumber(count) then
+      redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+    end
+    if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then
+      redis.call('PEXPIRE', KEYS[1], ARGV[3])
+    end
+    -- The counter may have been evicted; the next extension writes it again.
+    return tonumber(redis.call('GET', KEYS[2])) or clock()
+  end
+  if redis.call('ZSCORE', KEYS[3], ARGV[1]) then
+    return -1
+  end
+  local now = clock()
+  local first = head(KEYS[4], KEYS[5], now)
+  local held = redis.call('HGETALL', KEYS[1])
+  if held[1] or first and first ~= ARGV[1] then
+    local ticket = 0
+    if ARGV[5] ~= '' and ARGV[2] == '1' then
+      ticket = enqueue(KEYS[4], KEYS[5], now, ARGV[1], ARGV[5], ARGV[6])
+      first = head(KEYS[4], KEYS[5], now)
+    end
+    -- With its ticket restored, it may be the first after all.
+    if held[1] or first ~= ARGV[1] then
+      return {redis.call('PTTL', KEYS[1]), held[1] or '', held[2] or '0', ticket, first or ''}
+    end
+  end
+end
+if ARGV[2] ~= '1' then
+  return 0
+end
+
+local token = redis.call('GET', KEYS[2])
+if token then
+  token = tonumber(token)
+  if not token then
+    return redis.error_reply('ERR fencing counter is not a number')
+  end
+  token = token + 1
+else
+  token = clock()
+end
+redis.call('HSET', KEYS[1], ARGV[1], '1')
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+redis.call('SET', KEYS[2], string.format('%.0f', token), 'PX', ARGV[4])
+if found > 0 then
+  drop(KEYS[4], KEYS[5], ARGV[1])
+end
+return token

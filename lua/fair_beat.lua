@@ -1,0 +1,33 @@
+-- Shows that waiters are alive, and wakes the head if the lock is free.
+--
+-- KEYS[1] lock:{name}          hash  hold id -> hold count
+-- KEYS[2] lock:{name}:queue    zset  waiting hold id -> ticket
+-- KEYS[3] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds
+-- ARGV[1] how long a waiter without a sign of life is taken for alive, milliseconds
+-- ARGV[2] what the channel of a client begins with
+-- ARGV[3] 1: every listener of this deployment is connected to this very server
+-- ARGV[4] name of this beat, the same on every node
+-- ARGV[5...] hold ids of waiters
+--
+-- Returns {hold id, ...}   those that do not wait here
+--
+-- Twice: it states until when waiters are alive; the head looks once more.
+-- Late: it creates no place, so it brings back nobody who has left.
+
+local now = clock()
+local missing = {}
+for i = 5, #ARGV do
+  local alive = redis.call('HGET', KEYS[3], ARGV[i])
+  if alive then
+    local since = string.match(alive, '%d+$')
+    redis.call('HSET', KEYS[3], ARGV[i], string.format('%.0f ', now + ARGV[1] * 1000) .. since)
+  else
+    missing[#missing + 1] = ARGV[i]
+  end
+end
+redis.call('PEXPIRE', KEYS[2], 2 * ARGV[1])
+redis.call('PEXPIRE', KEYS[3], 2 * ARGV[1])
+if redis.call('EXISTS', KEYS[1]) == 0 then
+  wake(KEYS[2], KEYS[3], now, ARGV[2], ARGV[4], ARGV[3])
+end
+return missing
