@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,6 +27,8 @@ type Group struct {
 	lanes  []*lane
 	quorum int
 	config Config
+	ctx    context.Context // of everything that is sent; ends with Close
+	cancel context.CancelFunc
 
 	mu         sync.Mutex
 	identities map[string]*node // whose server that is; guarded by mu
@@ -39,26 +42,37 @@ func New(nodes []redis.UniversalClient, config Config) (*Group, error) {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
+	ctx, cancel := context.WithCancel(context.Background())
 	g := &Group{
+		ctx:        ctx,
+		cancel:     cancel,
 		quorum:     len(nodes)/2 + 1,
 		config:     config,
 		identities: make(map[string]*node, len(nodes)),
 	}
-	for i, client := range nodes {
-		if isNil(client) {
-			return nil, fmt.Errorf("redlock: node %d of %d is a nil client", i+1, len(nodes))
-		}
-		for j := range i {
-			if nodes[j] == client {
-				return nil, fmt.Errorf("%w: nodes %d and %d are the same client", ErrDuplicateNode, j+1, i+1)
-			}
-		}
-		g.nodes = append(g.nodes, newNode(g, client, config.NodeTimeout))
+	if err := g.addNodes(nodes); err != nil {
+		cancel()
+		return nil, err
 	}
 	for _, n := range g.nodes {
 		g.lanes = append(g.lanes, newLane(n, config.NodeTimeout))
 	}
 	return g, nil
+}
+
+func (g *Group) addNodes(nodes []redis.UniversalClient) error {
+	for i, client := range nodes {
+		if isNil(client) {
+			return fmt.Errorf("redlock: node %d of %d is a nil client", i+1, len(nodes))
+		}
+		for j := range i {
+			if nodes[j] == client {
+				return fmt.Errorf("%w: nodes %d and %d are the same client", ErrDuplicateNode, j+1, i+1)
+			}
+		}
+		g.nodes = append(g.nodes, newNode(g, client, g.config.NodeTimeout))
+	}
+	return nil
 }
 
 // Size is N, the number of nodes.
@@ -101,6 +115,11 @@ func (g *Group) Close() {
 	for _, l := range g.lanes {
 		l.close()
 	}
+	// What is queued has a node timeout to be sent. After that nothing is worth a dial
+	// that hangs.
+	late := time.AfterFunc(2*g.config.NodeTimeout, g.cancel)
+	defer late.Stop()
+	defer g.cancel()
 	for _, l := range g.lanes {
 		l.join()
 	}

@@ -23,8 +23,7 @@ func (g *Group) Meet(ctx context.Context) error {
 		Call: lua.Probe{}.Call(),
 		Yes:  func(any) (bool, error) { return true, nil },
 		All:  true,
-		// Generous: this is once, and a dial takes longer than a command.
-		Patience: max(5*g.config.NodeTimeout, time.Second),
+		Patience: patience(g.config.NodeTimeout),
 	})
 	if err != nil {
 		return err
@@ -52,6 +51,9 @@ func (g *Group) Meet(ctx context.Context) error {
 	return nil
 }
 
+// patience is for what is not once per lock: longer than a command takes.
+func patience(nodeTimeout time.Duration) time.Duration { return max(5*nodeTimeout, time.Second) }
+
 // final are the refusals that asking again does not change. Servers before Redis 7
 // put what went wrong inside a script into the middle of a longer sentence.
 var final = []string{"NOPERM", "NOAUTH", "WRONGPASS", "WRONGTYPE", "CROSSSLOT", "unknown command", "fencing counter is not a number"}
@@ -76,6 +78,8 @@ func (n *node) meet(ctx context.Context) error {
 	if n.met.Load() || n.refused != nil {
 		return n.refused
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience(n.group.config.NodeTimeout))
+	defer cancel()
 	ids, err := n.servers(ctx)
 	if err != nil {
 		return err

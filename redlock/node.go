@@ -46,7 +46,7 @@ func (n *node) known() bool { return n.met.Load() }
 // fly sends the calls of ops in one pipeline and settles each op. Removals that the
 // node did not confirm are given to owe. It tells whether the node answered.
 func (n *node) fly(ops []*op, owe func(*op)) (answered bool) {
-	ctx := context.Background()
+	ctx := n.group.ctx
 	if err := n.meet(ctx); err != nil {
 		for _, o := range ops {
 			if o.unsent(err) {
