@@ -25,7 +25,7 @@ func (kind) Acquire(r lock.Request) lua.Call { return acquire(r).Call() }
 
 func (kind) Acquired(reply any) (lua.Acquired, error) { return lua.ParseFairAcquired(reply) }
 
-func (kind) Wait(r lock.Request, ticket int64) lua.Call {
+func (kind) Wait(r lock.Request, ticket lua.Ticket) lua.Call {
 	a := acquire(r)
 	a.Wait, a.Ticket = true, ticket
 	return a.Call()
@@ -38,7 +38,7 @@ func (kind) Release(r lock.Request, _ bool, mark time.Duration) lua.Call {
 
 func (kind) Released(reply any) (bool, error) { return lua.ParseReleased(reply) }
 
-func (kind) Yield(r lock.Request, ticket int64) lua.Call {
+func (kind) Yield(r lock.Request, ticket lua.Ticket) lua.Call {
 	return lua.FairYield{Fair: common(r), Hold: r.Hold, Ticket: ticket}.Call()
 }
 

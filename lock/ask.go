@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
@@ -15,6 +16,7 @@ type asking struct {
 
 	mu      sync.Mutex
 	outcome outcome
+	ticket  lua.Ticket
 	yes, no []int // nodes
 }
 
@@ -45,7 +47,7 @@ func (q *queuer) ask() (*Lease, denial, error) {
 	if b.Won() {
 		lease, d, err := h.grant(q.ctx, b, q.place)
 		if lease != nil {
-			a.conclude(granted, 0)
+			a.conclude(granted, q.ticket)
 			q.engine.client.unqueue(h.id)
 			q.place, q.hold = nil, nil
 			return lease, d, nil
@@ -57,7 +59,7 @@ func (q *queuer) ask() (*Lease, denial, error) {
 	q.count(b)
 	// A minority's grants are given back at once: whose turn it is may need them.
 	yielded := a.conclude(refused, q.ticket)
-	q.settled = q.settled || q.agreed(b)+yielded >= q.engine.client.group.Quorum()
+	q.ticket.Final = q.ticket.Final || q.agreed(b)+yielded >= q.engine.client.group.Quorum()
 	q.place.note(q, d)
 	return nil, d, nil
 }
@@ -68,23 +70,23 @@ func (e *Engine) queued(reply any) bool {
 	return err == nil && a.Ticket > 0
 }
 
-// count takes the greatest ticket out of the answers.
+// count takes the greatest ticket out of the answers, unless there is a final one.
 func (q *queuer) count(b *redlock.Ballot) {
-	before := q.ticket
 	q.next = false
 	for i := range q.engine.client.group.Size() {
 		a, _ := q.engine.kind.Acquired(b.Answer(i).Reply)
-		q.ticket = max(q.ticket, a.Ticket)
+		if !q.ticket.Final {
+			q.ticket.Number = max(q.ticket.Number, a.Ticket)
+		}
 		q.next = q.next || a.Head == q.hold.id
 	}
-	q.settled = q.settled && q.ticket == before
 }
 
 // agreed counts the nodes that have the hold in the queue with its ticket.
 func (q *queuer) agreed(b *redlock.Ballot) int {
 	n := 0
 	for i := range q.engine.client.group.Size() {
-		if a, _ := q.engine.kind.Acquired(b.Answer(i).Reply); a.Ticket == q.ticket && q.ticket > 0 {
+		if a, _ := q.engine.kind.Acquired(b.Answer(i).Reply); a.Ticket > 0 && a.Ticket == q.ticket.Number {
 			n++
 		}
 	}
@@ -96,7 +98,7 @@ func (q *queuer) agreed(b *redlock.Ballot) int {
 func (a *asking) answered(node int, answer redlock.Answer) {
 	yes := answer.Vote == redlock.Yes
 	a.mu.Lock()
-	outcome := a.outcome
+	outcome, ticket := a.outcome, a.ticket
 	switch {
 	case outcome != open:
 	case yes:
@@ -109,16 +111,15 @@ func (a *asking) answered(node int, answer redlock.Answer) {
 	case outcome == granted && !yes:
 		a.settle([]int{node})
 	case outcome == refused && yes:
-		// The ticket is not known here; the queuer asks again and states it.
-		a.yield([]int{node}, 0)
+		a.yield([]int{node}, ticket)
 	}
 }
 
 // conclude tells every node that has answered what became of the round, and has those
 // told that will. It returns how many nodes keep the place with ticket after a yield.
-func (a *asking) conclude(o outcome, ticket int64) (kept int) {
+func (a *asking) conclude(o outcome, ticket lua.Ticket) (kept int) {
 	a.mu.Lock()
-	a.outcome = o
+	a.outcome, a.ticket = o, ticket
 	yes, no := a.yes, a.no
 	a.mu.Unlock()
 	if o == granted {
@@ -133,7 +134,7 @@ func (a *asking) conclude(o outcome, ticket int64) (kept int) {
 	b := a.yield(yes, ticket)
 	_ = b.Wait(context.Background()) // decided within the node timeout
 	for _, node := range yes {
-		if t, err := a.queuer.kind.Yielded(b.Answer(node).Reply); err == nil && t == ticket && t > 0 {
+		if t, err := a.queuer.kind.Yielded(b.Answer(node).Reply); err == nil && t > 0 && t == ticket.Number {
 			kept++
 		}
 	}
@@ -152,7 +153,7 @@ func (a *asking) settle(nodes []int) {
 }
 
 // yield gives back what nodes granted, and keeps the place in their queue.
-func (a *asking) yield(nodes []int, ticket int64) *redlock.Ballot {
+func (a *asking) yield(nodes []int, ticket lua.Ticket) *redlock.Ballot {
 	kind := a.queuer.kind
 	return a.hold.engine.client.group.Vote(redlock.Motion{
 		Name: "yield",

@@ -168,8 +168,8 @@ func (p *place) note(q *queuer, d denial) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p.contest.last = d
-	if q.settled {
-		p.ticket = q.ticket
+	if q.ticket.Final {
+		p.ticket = q.ticket.Number
 	}
 	if p.guessed {
 		p.guessed = false

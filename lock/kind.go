@@ -25,11 +25,10 @@ type Kind interface {
 // order. Replies to Wait are read by Acquired, and Release also ends a wait.
 type Queue interface {
 	Kind
-	// Wait takes a free lock if it is the hold's turn, and has it wait otherwise: with
-	// ticket, or with a new one if that is 0. A hold that waits with less is moved back.
-	Wait(r Request, ticket int64) lua.Call
+	// Wait takes a free lock if it is the hold's turn, and has it wait otherwise.
+	Wait(r Request, ticket lua.Ticket) lua.Call
 	// Yield gives back what a minority of nodes granted, and waits on with ticket.
-	Yield(r Request, ticket int64) lua.Call
+	Yield(r Request, ticket lua.Ticket) lua.Call
 	// Yielded reads a reply to Yield: the ticket the hold waits with.
 	Yielded(reply any) (int64, error)
 	// Settle ends a wait that another node's grant has ended.

@@ -3,6 +3,8 @@ package lock
 import (
 	"math/rand/v2"
 	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
 )
 
 // A queuer waits for a lock whose waiters are served in order. It has a place in the
@@ -19,10 +21,12 @@ type queuer struct {
 	place *place
 	hold  *hold // what will be granted; nil: not in the queue yet
 
-	ticket  int64 // the greatest heard of; 0: none
-	settled bool  // a quorum has it with this ticket
-	next    bool  // a node has it at the head
-	waited  bool  // for the subscription
+	// ticket is the greatest proposal heard of, until a quorum has it: then it is
+	// final. A node that proposed more and was not heard is told the final one; to take
+	// its greater one would put the queuer behind others that came later.
+	ticket lua.Ticket
+	next   bool // a node has it at the head
+	waited bool // for the subscription
 }
 
 func newQueuer(a *acquisition, kind Queue) *queuer {
@@ -52,7 +56,7 @@ func (q *queuer) try() (*Lease, denial, error) {
 	}
 	for {
 		lease, d, err := q.ask()
-		if lease != nil || err != nil || d.err != nil || q.settled {
+		if lease != nil || err != nil || d.err != nil || q.ticket.Final {
 			return lease, d, err
 		}
 		// Not everywhere the same ticket: state the greatest, at once. Only then is

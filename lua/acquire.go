@@ -45,7 +45,7 @@ func ParseAcquired(reply any) (Acquired, error) {
 			holder, ok2 := r[1].(string)
 			count, ok3 := integer(r[2])
 			if ok1 && ok2 && ok3 {
-				return Acquired{Holder: holder, Count: int(count), TTL: time.Duration(ttl) * time.Millisecond}, nil
+				return Acquired{Holder: holder, Count: int(count), TTL: remaining(ttl)}, nil
 			}
 		}
 	}
@@ -56,6 +56,14 @@ func ParseAcquired(reply any) (Acquired, error) {
 // validity that was computed from d.
 func Millis(d time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
+}
+
+// remaining reads a PTTL. A key that is there has some left, if less than its unit.
+func remaining(pttl int64) time.Duration {
+	if pttl == 0 {
+		pttl = 1
+	}
+	return time.Duration(pttl) * time.Millisecond
 }
 
 // integer reads a number that came as an integer or as a string of digits.

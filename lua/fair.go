@@ -10,8 +10,15 @@ type Fair struct {
 	Life    time.Duration // of a waiter without a sign of life
 }
 
-func (f Fair) alone() int {
-	if f.Alone {
+// A Ticket is a place in a fair queue. The zero value asks for a new one.
+type Ticket struct {
+	Number int64
+	Final  bool // a quorum has it: it no longer grows
+}
+
+// flag is how scripts are told a bool.
+func flag(b bool) int {
+	if b {
 		return 1
 	}
 	return 0
@@ -26,18 +33,18 @@ type FairAcquire struct {
 	TTL       time.Duration
 	Retention time.Duration // life of an idle fencing counter
 	Wait      bool          // in the queue, if it is not this hold's turn
-	Ticket    int64         // to wait with; 0: a new one
+	Ticket    Ticket        // to wait with
 }
 
 // Call makes the call.
 func (a FairAcquire) Call() Call {
 	var ticket any = ""
 	if a.Wait {
-		ticket = a.Ticket
+		ticket = a.Ticket.Number
 	}
-	args := append(newCall(fairAcquireScript, 5, 6),
+	args := append(newCall(fairAcquireScript, 5, 7),
 		a.Keys.Lock, a.Keys.Token, a.Keys.Void, a.Keys.Queue, a.Keys.Waiters,
-		a.Hold, a.Count, Millis(a.TTL), Millis(a.Retention), ticket, Millis(a.Life))
+		a.Hold, a.Count, Millis(a.TTL), Millis(a.Retention), ticket, flag(a.Ticket.Final), Millis(a.Life))
 	return Call{script: fairAcquireScript, args: args}
 }
 
@@ -56,7 +63,7 @@ func ParseFairAcquired(reply any) (Acquired, error) {
 			if ok1 && ok2 && ok3 && ok4 && ok5 {
 				a := Acquired{Holder: holder, Count: int(count), Ticket: ticket, Head: head}
 				if holder != "" {
-					a.TTL = time.Duration(ttl) * time.Millisecond
+					a.TTL = remaining(ttl)
 				}
 				return a, nil
 			}
@@ -78,7 +85,7 @@ type FairRelease struct {
 func (r FairRelease) Call() Call {
 	args := append(newCall(fairReleaseScript, 4, 5),
 		r.Keys.Lock, r.Keys.Void, r.Keys.Queue, r.Keys.Waiters,
-		r.Hold, r.Count, r.Channel, Millis(r.Mark), r.alone())
+		r.Hold, r.Count, r.Channel, Millis(r.Mark), flag(r.Alone))
 	return Call{script: fairReleaseScript, args: args}
 }
 
@@ -86,14 +93,14 @@ func (r FairRelease) Call() Call {
 type FairYield struct {
 	Fair
 	Hold   string
-	Ticket int64
+	Ticket Ticket
 }
 
 // Call makes the call.
 func (y FairYield) Call() Call {
-	args := append(newCall(fairYieldScript, 4, 5),
+	args := append(newCall(fairYieldScript, 4, 6),
 		y.Keys.Lock, y.Keys.Void, y.Keys.Queue, y.Keys.Waiters,
-		y.Hold, y.Ticket, Millis(y.Life), y.Channel, y.alone())
+		y.Hold, y.Ticket.Number, flag(y.Ticket.Final), Millis(y.Life), y.Channel, flag(y.Alone))
 	return Call{script: fairYieldScript, args: args}
 }
 
@@ -114,7 +121,7 @@ type FairSettle struct {
 // Call makes the call.
 func (s FairSettle) Call() Call {
 	args := append(newCall(fairSettleScript, 3, 3), s.Keys.Lock, s.Keys.Queue, s.Keys.Waiters,
-		s.Hold, s.Channel, s.alone())
+		s.Hold, s.Channel, flag(s.Alone))
 	return Call{script: fairSettleScript, args: args}
 }
 
@@ -131,7 +138,7 @@ type FairBeat struct {
 // Call makes the call.
 func (b FairBeat) Call() Call {
 	args := append(newCall(fairBeatScript, 3, 4+len(b.Holds)), b.Keys.Lock, b.Keys.Queue, b.Keys.Waiters,
-		Millis(b.Life), b.Channel, b.alone(), b.Name)
+		Millis(b.Life), b.Channel, flag(b.Alone), b.Name)
 	for _, hold := range b.Holds {
 		args = append(args, hold)
 	}

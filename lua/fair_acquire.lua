@@ -11,7 +11,8 @@
 -- ARGV[3] TTL, milliseconds
 -- ARGV[4] life of an idle fencing counter, milliseconds
 -- ARGV[5] ticket to wait with; 0: a new one; empty: do not wait
--- ARGV[6] how long a waiter without a sign of life is taken for alive, milliseconds
+-- ARGV[6] 1: the ticket is final
+-- ARGV[7] how long a waiter without a sign of life is taken for alive, milliseconds
 --
 -- Returns > 0   granted: the fencing token
 -- Returns 0     re-entry refused: the hold is not there and the lock is free
@@ -20,9 +21,10 @@
 --   its remaining TTL in milliseconds, empty if nobody; the ticket this hold waits with,
 --   0 if it does not; who is first in the queue, empty if nobody
 --
--- Twice: counts and tickets are stated and never lowered; a second run finds its own
--- field, or its own place in the queue.
--- Late: after the release or the leave, the mark in KEYS[3] refuses it.
+-- Twice: counts and tickets are stated; a second run finds its own field, or its own
+-- place in the queue.
+-- Late: a count is never lowered, nor a final ticket raised by the proposals before it,
+-- as none is greater; after the release or the leave, the mark in KEYS[3] refuses it.
 
 local found = redis.call('EXISTS', KEYS[1], KEYS[3], KEYS[4])
 if found > 0 then
@@ -46,7 +48,7 @@ if found > 0 then
   if held[1] or first and first ~= ARGV[1] then
     local ticket = 0
     if ARGV[5] ~= '' and ARGV[2] == '1' then
-      ticket = enqueue(KEYS[4], KEYS[5], now, ARGV[1], ARGV[5], ARGV[6])
+      ticket = enqueue(KEYS[4], KEYS[5], now, ARGV[1], ARGV[5], ARGV[6], ARGV[7])
       first = head(KEYS[4], KEYS[5], now)
     end
     -- With its ticket restored, it may be the first after all.

@@ -6,9 +6,10 @@
 -- KEYS[4] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds
 -- ARGV[1] hold id
 -- ARGV[2] ticket to wait with; 0: a new one
--- ARGV[3] how long a waiter without a sign of life is taken for alive, milliseconds
--- ARGV[4] what the channel of a client begins with
--- ARGV[5] 1: every listener of this deployment is connected to this very server
+-- ARGV[3] 1: the ticket is final
+-- ARGV[4] how long a waiter without a sign of life is taken for alive, milliseconds
+-- ARGV[5] what the channel of a client begins with
+-- ARGV[6] 1: every listener of this deployment is connected to this very server
 --
 -- Returns the ticket this hold waits with; 0 if its id was voided
 --
@@ -19,11 +20,11 @@ local now = clock()
 redis.call('HDEL', KEYS[1], ARGV[1])
 local ticket = 0
 if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then
-  ticket = enqueue(KEYS[3], KEYS[4], now, ARGV[1], ARGV[2], ARGV[3])
+  ticket = enqueue(KEYS[3], KEYS[4], now, ARGV[1], ARGV[2], ARGV[3], ARGV[4])
 end
 local first = head(KEYS[3], KEYS[4], now)
 -- Its own client knows that the lock is free here, and what to do about it.
 if first and first ~= ARGV[1] and redis.call('EXISTS', KEYS[1]) == 0 then
-  wake(KEYS[3], KEYS[4], now, ARGV[4], ARGV[1], ARGV[5])
+  wake(KEYS[3], KEYS[4], now, ARGV[5], ARGV[1], ARGV[6])
 end
 return ticket

@@ -50,7 +50,7 @@ func ParseInspected(reply any) (Inspected, error) {
 		in.Token = token
 	}
 	if holder != "" {
-		in.Holder, in.Count, in.TTL = holder, int(count), time.Duration(pttl)*time.Millisecond
+		in.Holder, in.Count, in.TTL = holder, int(count), remaining(pttl)
 	}
 	for i := 0; i < len(queue); i += 3 {
 		id, ok1 := queue[i].(string)

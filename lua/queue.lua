@@ -38,26 +38,26 @@ local function wake(queue, waiters, now, channel, about, alone)
       return ''
     end
     local client = string.match(first, '^(.*):')
-    if redis.call('PUBLISH', channel .. client, first .. ' ' .. about) > 0 or alone ~= '1' then
+    -- Without rights to the channel nobody hears, and nobody is to be dropped for that.
+    local heard = redis.pcall('PUBLISH', channel .. client, first .. ' ' .. about)
+    if heard ~= 0 or alone ~= '1' then
       return first
     end
     drop(queue, waiters, first)
   end
 end
 
--- Has id wait with a ticket: the one that it brings, or the one that it has, whichever
--- is greater; without either, one more than the greatest that waits here.
-local function enqueue(queue, waiters, now, id, ticket, life)
+-- Has id wait with a ticket. A final one is stated as it is. Until there is one, the
+-- greatest proposal counts: the one that comes, or the one that is here; or without
+-- either, one more than the greatest that waits here.
+local function enqueue(queue, waiters, now, id, ticket, final, life)
   local mine = tonumber(redis.call('ZSCORE', queue, id))
   ticket = tonumber(ticket)
-  if not mine then
-    if ticket == 0 then
-      local last = redis.call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2]
-      ticket = last and tonumber(last) + 1 or 1
-    end
-    mine = ticket
-    redis.call('ZADD', queue, string.format('%.0f', mine), id)
-  elseif ticket > mine then
+  if ticket == 0 and not mine then
+    local last = redis.call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2]
+    ticket = last and tonumber(last) + 1 or 1
+  end
+  if not mine or ticket > mine or final == '1' then
     mine = ticket
     redis.call('ZADD', queue, string.format('%.0f', mine), id)
   end

@@ -18,7 +18,8 @@ local found = 0
 if ARGV[2] == '0' then
   found = redis.call('HDEL', KEYS[1], ARGV[1])
   if found == 1 and ARGV[3] ~= '' then
-    redis.call('PUBLISH', ARGV[3], ARGV[1])
+    -- A user without rights to the channel releases all the same; waiters poll.
+    redis.pcall('PUBLISH', ARGV[3], ARGV[1])
   end
 else
   local count = redis.call('HGET', KEYS[1], ARGV[1])

@@ -19,10 +19,10 @@ import (
 // it is another one's server or refuses scripts, is an error even beside a quorum.
 func (g *Group) Meet(ctx context.Context) error {
 	b, err := g.Decide(ctx, Motion{
-		Name: "connect",
-		Call: lua.Probe{}.Call(),
-		Yes:  func(any) (bool, error) { return true, nil },
-		All:  true,
+		Name:     "connect",
+		Call:     lua.Probe{}.Call(),
+		Yes:      func(any) (bool, error) { return true, nil },
+		All:      true,
 		Patience: patience(g.config.NodeTimeout),
 	})
 	if err != nil {
@@ -56,7 +56,10 @@ func patience(nodeTimeout time.Duration) time.Duration { return max(5*nodeTimeou
 
 // final are the refusals that asking again does not change. Servers before Redis 7
 // put what went wrong inside a script into the middle of a longer sentence.
-var final = []string{"NOPERM", "NOAUTH", "WRONGPASS", "WRONGTYPE", "CROSSSLOT", "unknown command", "fencing counter is not a number"}
+var final = []string{
+	"NOPERM", "NOAUTH", "WRONGPASS", "WRONGTYPE", "CROSSSLOT", "unknown command",
+	"The user executing the script", "fencing counter is not a number",
+}
 
 // isFinal tells a refusal for good from one that passes, such as LOADING.
 func isFinal(err error) bool {

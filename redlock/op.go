@@ -3,6 +3,8 @@ package redlock
 import (
 	"errors"
 	"net"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -55,8 +57,8 @@ func (o *op) settle(reply any, err error) (owes bool) {
 	}
 	switch {
 	case m.Creates:
-		left := a.Vote == Yes || err == nil && m.Leaves != nil && m.Leaves(reply)
-		m.Footprint.created(o.node, left, err == nil || hadNoEffect(err))
+		left := a.Vote == Yes || mayHaveWritten(err) || err == nil && m.Leaves != nil && m.Leaves(reply)
+		m.Footprint.created(o.node, left, err == nil || isOver(err))
 	case m.Removes && err == nil:
 		m.Footprint.removed(o.node)
 	}
@@ -85,19 +87,32 @@ func (o *op) timeout() {
 	o.ballot.vote(o, Answer{Vote: No, Err: ErrSilent})
 }
 
-// hadNoEffect tells whether a command that ended with err surely changed nothing
-// and never will.
-func hadNoEffect(err error) bool {
-	// The server answered: it refused the script, or the script failed before its
-	// first write, as each of ours does if at all.
+// isOver tells whether a command that ended with err will not run later: the server
+// answered, or it never left this process.
+func isOver(err error) bool {
 	var refusal redis.Error
 	if errors.As(err, &refusal) {
 		return true
 	}
-	// It never left this process.
 	var network *net.OpError
 	if errors.As(err, &network) && network.Op == "dial" {
 		return true
 	}
 	return errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted)
+}
+
+// notRun are the refusals of a script before it runs, or at its first command that
+// touches a key, or writes. Others may come from its middle.
+var notRun = []string{
+	"NOSCRIPT", "NOPERM", "NOAUTH", "WRONGPASS", "WRONGTYPE", "LOADING", "BUSY", "MASTERDOWN", "READONLY", "OOM",
+	"MISCONF", "NOREPLICAS", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "CROSSSLOT", "ERR unknown command",
+	"ERR max number of clients",
+}
+
+// mayHaveWritten tells whether err came out of a script that had begun to write, such
+// as one that an ACL lets run HSET and not PEXPIRE.
+func mayHaveWritten(err error) bool {
+	var refusal redis.Error
+	return errors.As(err, &refusal) &&
+		!slices.ContainsFunc(notRun, func(prefix string) bool { return strings.HasPrefix(refusal.Error(), prefix) })
 }

@@ -177,7 +177,7 @@ func (l *line) read() {
 		var network net.Error
 		if !errors.As(err, &network) || !network.Timeout() {
 			asked = false
-			l.logger.DebugContext(l.ctx, "waiter: subscription connection failed", "node", l.node, "error", err)
+			l.failed(err)
 			l.sleep(pause.NextBackOff())
 			continue
 		}
@@ -190,6 +190,17 @@ func (l *line) read() {
 		asked = true
 		_ = pubsub.Ping(l.ctx) // an error shows in the next receive
 	}
+}
+
+// failed logs why no message came. A connection comes back by itself; a user without
+// rights to the channels needs somebody to give it them.
+func (l *line) failed(err error) {
+	level := slog.LevelDebug
+	var refusal redis.Error
+	if errors.As(err, &refusal) {
+		level = slog.LevelWarn
+	}
+	l.logger.Log(l.ctx, level, "waiter: no wake-ups from a node, waiters poll it", "node", l.node, "error", err)
 }
 
 func (l *line) receive(message any) {
