@@ -1,0 +1,113 @@
+package reentrant_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/reentrant"
+)
+
+func TestCancelledLockGivesBackWhatWasGranted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 5, lock.WithNodeTimeout(2*time.Second))
+	for _, p := range r.proxies[:3] {
+		p.SwallowReply(acquireCall, 1)
+	}
+	ctx, cancel := context.WithCancelCause(bg)
+	failed := make(chan error, 1)
+	go func() {
+		_, err := r.mutex().Lock(ctx)
+		failed <- err
+	}()
+	for _, p := range r.proxies {
+		redistest.Eventually(t, within, func() bool { return p.Commands(acquireCall) == 1 }, "it is sent")
+	}
+	reason := fmt.Errorf("the user went away")
+	cancel(reason)
+	err := <-failed
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, err, reason)
+	r.requireClean(t)
+	for _, p := range r.proxies {
+		p.Reset() // Close would wait for the replies that never come
+	}
+}
+
+func TestCancellationThatRacesTheGrantLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 5} {
+		r := newRig(t, n)
+		granted, cancelled := 0, 0
+		for i := range 200 {
+			m := reentrant.New(r.locks, fmt.Sprint("name ", i%7))
+			ctx, cancel := context.WithTimeout(bg, rand.N(3*time.Millisecond))
+			lease, err := m.Lock(ctx)
+			if err == nil {
+				granted++
+				require.NoError(t, lease.Unlock(ctx))
+			} else {
+				cancelled++
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+			}
+			cancel()
+		}
+		t.Logf("%d nodes: %d granted, %d cancelled", n, granted, cancelled)
+		r.requireClean(t)
+	}
+}
+
+func TestCancelledWaitersLeaveTheQueue(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 3)
+	lease, err := r.mutex().Lock(bg)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(bg)
+	failed := make(chan error, 20)
+	for range cap(failed) {
+		go func() {
+			_, err := r.mutex().Lock(ctx)
+			failed <- err
+		}()
+	}
+	r.requireSubscribed(t, 1)
+	wait := r.waiter(t, r.locks) // behind them, or between
+	cancel()
+	for range cap(failed) {
+		err := <-failed
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	require.NoError(t, lease.Unlock(bg))
+	require.Less(t, wait(), promptly)
+	r.requireClean(t)
+}
+
+func TestMinorityOfARefusedAttemptIsGivenBackByStragglersToo(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 5)
+	for _, s := range r.servers[:3] {
+		c := s.Client(t)
+		require.NoError(t, c.HSet(bg, r.keys().Lock, "a stranger", 1).Err())
+		require.NoError(t, c.PExpire(bg, r.keys().Lock, time.Minute).Err())
+	}
+	for _, p := range r.proxies[3:] {
+		p.SetDelay(100 * time.Millisecond)
+	}
+	start := time.Now()
+	_, err := r.mutex().TryLock(bg)
+	require.ErrorIs(t, err, lock.ErrLocked)
+	require.Less(t, time.Since(start), 100*time.Millisecond, "three refusals decide")
+	for _, p := range r.proxies[3:] {
+		redistest.Eventually(t, within, func() bool { return p.Commands(releaseCall) > 0 }, "a late grant is given back")
+	}
+	(&rig{servers: r.servers[3:], proxies: r.proxies[3:], name: r.name}).requireClean(t)
+	for _, s := range r.servers[3:] {
+		require.Contains(t, s.Keys(t), r.keys().Token, "they had granted it")
+	}
+}
