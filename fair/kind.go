@@ -18,7 +18,7 @@ func common(r lock.Request) lua.Fair {
 }
 
 func acquire(r lock.Request) lua.FairAcquire {
-	return lua.FairAcquire{Fair: common(r), Hold: r.Hold, Count: r.Count, TTL: r.TTL, Retention: r.Retention}
+	return lua.FairAcquire{Fair: common(r), Hold: r.Hold, Count: r.Count, TTL: r.TTL, Retention: r.Retention, Guard: r.Guard}
 }
 
 func (kind) Acquire(r lock.Request) lua.Call { return acquire(r).Call() }

@@ -32,6 +32,7 @@ type Client struct {
 	locks     settings
 	prefix    string
 	retention time.Duration
+	guard     time.Duration
 	logger    *slog.Logger
 	channels  string        // what the Pub/Sub channels of clients begin with
 	alone     bool          // no node is a Cluster
@@ -84,6 +85,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		locks:     s.locks,
 		prefix:    s.prefix,
 		retention: s.retention,
+		guard:     s.guard,
 		logger:    s.logger,
 		closing:   make(chan struct{}),
 		channels:  lua.ClientChannels(s.prefix),

@@ -67,6 +67,7 @@ func (e *Engine) request(id string, count int) Request {
 		Count:     count,
 		TTL:       e.set.ttl,
 		Retention: e.client.retention,
+		Guard:     e.client.guard,
 		Beat:      e.set.beat,
 		Channel:   e.client.channels,
 		Alone:     e.client.alone,

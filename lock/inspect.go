@@ -25,7 +25,7 @@ func (e *Engine) Inspect(ctx context.Context) (State, error) {
 	defer e.client.leave()
 	b, err := e.client.group.Decide(ctx, redlock.Motion{
 		Name: "inspect",
-		Call: lua.Inspect{Keys: e.keys}.Call(),
+		Call: lua.Inspect{Keys: e.keys, Guard: e.client.guard}.Call(),
 		Yes: func(reply any) (bool, error) {
 			_, err := lua.ParseInspected(reply)
 			return err == nil, err
@@ -54,6 +54,9 @@ func nodeState(address string, a redlock.Answer) (NodeState, []lua.Waiting) {
 		return n, nil
 	}
 	n.Holder, n.Count, n.TTL, n.Token = in.Holder, in.Count, in.TTL, in.Token
+	if in.Refusal != "" {
+		n.Err = fmt.Errorf("%w: %s", redlock.ErrRestarted, in.Refusal)
+	}
 	for _, w := range in.Queue {
 		n.Queue = append(n.Queue, w.Hold)
 	}

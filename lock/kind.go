@@ -48,6 +48,7 @@ type Request struct {
 	Count     int
 	TTL       time.Duration
 	Retention time.Duration // life of an idle fencing counter
+	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
 	Beat      time.Duration // life of a waiter without a sign of life
 	Channel   string        // what the channel of a client begins with
 	Alone     bool          // no node is a Cluster: who listens to a server is connected to it

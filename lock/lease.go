@@ -108,7 +108,7 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if err := l.Err(); err != nil {
 		return h.wrap("extend", err)
 	}
-	if err := checkTTL(c.group, ttl, c.retention); err != nil {
+	if err := c.checkTTL(ttl); err != nil {
 		return h.wrap("extend", err)
 	}
 	if err := c.enter(); err != nil {

@@ -63,5 +63,5 @@ type NodeState struct {
 	TTL       time.Duration // remaining; negative: the key has no TTL
 	Token     int64         // fencing counter; 0: none
 	Queue     []string      // fair locks: waiting hold ids, in order
-	Err       error         // why the node could not tell
+	Err       error         // why the node could not tell, or would not grant
 }

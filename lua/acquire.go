@@ -3,6 +3,7 @@ package lua
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -13,12 +14,13 @@ type Acquire struct {
 	Count     int
 	TTL       time.Duration
 	Retention time.Duration // life of an idle fencing counter
+	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
 }
 
 // Call makes the call.
 func (a Acquire) Call() Call {
-	args := append(newCall(acquireScript, 3, 4), a.Keys.Lock, a.Keys.Token, a.Keys.Void,
-		a.Hold, a.Count, Millis(a.TTL), Millis(a.Retention))
+	args := append(newCall(acquireScript, 3, 5), a.Keys.Lock, a.Keys.Token, a.Keys.Void,
+		a.Hold, a.Count, Millis(a.TTL), Millis(a.Retention), Millis(a.Guard))
 	return Call{script: acquireScript, args: args}
 }
 
@@ -50,6 +52,11 @@ func ParseAcquired(reply any) (Acquired, error) {
 		}
 	}
 	return Acquired{}, unexpected(acquireScript, reply)
+}
+
+// IsRestarted tells whether a server refused to grant because it started not long ago.
+func IsRestarted(err error) bool {
+	return err != nil && strings.HasPrefix(err.Error(), "RESTARTED")
 }
 
 // Millis turns d into whole milliseconds, upwards: a key must not die before the

@@ -7,6 +7,7 @@
 -- ARGV[2] hold count wanted; 1 may take a free lock, more only re-enters
 -- ARGV[3] TTL, milliseconds
 -- ARGV[4] life of an idle fencing counter, milliseconds
+-- ARGV[5] how long a restarted server must not grant, milliseconds; 0: no guard
 --
 -- Returns > 0   granted: the fencing token
 -- Returns 0     re-entry refused: the hold is not there and the lock is free
@@ -45,6 +46,10 @@ if redis.call('EXISTS', KEYS[1], KEYS[3]) > 0 then
 end
 if ARGV[2] ~= '1' then
   return 0
+end
+local young = guard(ARGV[5])
+if young then
+  return young
 end
 
 local token = redis.call('GET', KEYS[2])

@@ -32,6 +32,7 @@ type FairAcquire struct {
 	Count     int
 	TTL       time.Duration
 	Retention time.Duration // life of an idle fencing counter
+	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
 	Wait      bool          // in the queue, if it is not this hold's turn
 	Ticket    Ticket        // to wait with
 }
@@ -42,9 +43,9 @@ func (a FairAcquire) Call() Call {
 	if a.Wait {
 		ticket = a.Ticket.Number
 	}
-	args := append(newCall(fairAcquireScript, 5, 7),
+	args := append(newCall(fairAcquireScript, 5, 8),
 		a.Keys.Lock, a.Keys.Token, a.Keys.Void, a.Keys.Queue, a.Keys.Waiters,
-		a.Hold, a.Count, Millis(a.TTL), Millis(a.Retention), ticket, flag(a.Ticket.Final), Millis(a.Life))
+		a.Hold, a.Count, Millis(a.TTL), Millis(a.Retention), ticket, flag(a.Ticket.Final), Millis(a.Life), Millis(a.Guard))
 	return Call{script: fairAcquireScript, args: args}
 }
 

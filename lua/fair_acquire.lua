@@ -13,6 +13,7 @@
 -- ARGV[5] ticket to wait with; 0: a new one; empty: do not wait
 -- ARGV[6] 1: the ticket is final
 -- ARGV[7] how long a waiter without a sign of life is taken for alive, milliseconds
+-- ARGV[8] how long a restarted server must not grant, milliseconds; 0: no guard
 --
 -- Returns > 0   granted: the fencing token
 -- Returns 0     re-entry refused: the hold is not there and the lock is free
@@ -59,6 +60,10 @@ if found > 0 then
 end
 if ARGV[2] ~= '1' then
   return 0
+end
+local young = guard(ARGV[8])
+if young then
+  return young
 end
 
 local token = redis.call('GET', KEYS[2])

@@ -3,11 +3,15 @@ package lua
 import "time"
 
 // Inspect calls inspect.lua: it tells who holds a lock and who waits for it.
-type Inspect struct{ Keys Keys }
+type Inspect struct {
+	Keys  Keys
+	Guard time.Duration // how long a restarted server must not grant; 0: no guard
+}
 
 // Call makes the call.
 func (i Inspect) Call() Call {
-	args := append(newCall(inspectScript, 4, 0), i.Keys.Lock, i.Keys.Token, i.Keys.Queue, i.Keys.Waiters)
+	args := append(newCall(inspectScript, 4, 1), i.Keys.Lock, i.Keys.Token, i.Keys.Queue, i.Keys.Waiters,
+		Millis(i.Guard))
 	return Call{script: inspectScript, args: args}
 }
 
@@ -18,6 +22,8 @@ type Inspected struct {
 	TTL    time.Duration // the holder's remaining; negative: it has none
 	Token  int64         // the fencing counter; 0: there is none
 	Queue  []Waiting     // in order
+
+	Refusal string // why the node would not grant; "": it would
 }
 
 // Waiting is one hold in a fair queue.
@@ -31,7 +37,7 @@ type Waiting struct {
 func ParseInspected(reply any) (Inspected, error) {
 	bad := func() (Inspected, error) { return Inspected{}, unexpected(inspectScript, reply) }
 	r, _ := reply.([]any)
-	if len(r) != 5 {
+	if len(r) != 6 {
 		return bad()
 	}
 	var in Inspected
@@ -39,9 +45,11 @@ func ParseInspected(reply any) (Inspected, error) {
 	holder, ok2 := r[2].(string)
 	count, ok3 := integer(r[3])
 	queue, ok4 := r[4].([]any)
-	if !ok1 || !ok2 || !ok3 || !ok4 || len(queue)%3 != 0 {
+	refusal, ok5 := r[5].(string)
+	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || len(queue)%3 != 0 {
 		return bad()
 	}
+	in.Refusal = refusal
 	if r[1] != "" {
 		token, ok := integer(r[1])
 		if !ok {

@@ -4,11 +4,13 @@
 -- KEYS[2] lock:{name}:token    string  fencing counter
 -- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
 -- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
+-- ARGV[1] how long a restarted server must not grant, milliseconds; 0: no guard
 --
--- Returns {pttl, token, hold id, hold count, {waiting hold id, ticket, waited, ...}}
+-- Returns {pttl, token, hold id, hold count, {waiting hold id, ticket, waited, ...}, refusal}
 --   the remaining TTL in milliseconds, -1 if the key has none, -2 if the lock is free;
 --   the token, empty if there is no counter; who holds the lock, empty if nobody; then
---   who waits, in order, with which ticket, and for how long, in milliseconds
+--   who waits, in order, with which ticket, and for how long, in milliseconds; and why
+--   this server would not grant, empty if it would
 --
 -- Twice: it reads only.
 
@@ -25,10 +27,12 @@ for i = 1, #places, 2 do
     queue[#queue + 1] = math.floor((now - string.match(alive, '%d+$')) / 1000)
   end
 end
+local young = guard(ARGV[1])
 return {
   redis.call('PTTL', KEYS[1]),
   redis.call('GET', KEYS[2]) or '',
   held[1] or '',
   held[2] or '0',
   queue,
+  young and young.err or '',
 }

@@ -18,15 +18,15 @@ type Script struct {
 }
 
 var (
-	acquireScript = load("acquire")
+	acquireScript = load("acquire", "guard")
 	releaseScript = load("release")
 	extendScript  = load("extend")
 	fenceScript   = load("fence")
 	repairScript  = load("repair")
-	inspectScript = load("inspect")
+	inspectScript = load("inspect", "guard")
 	probeScript   = load("probe")
 
-	fairAcquireScript = load("fair_acquire", "queue")
+	fairAcquireScript = load("fair_acquire", "guard", "queue")
 	fairReleaseScript = load("fair_release", "queue")
 	fairYieldScript   = load("fair_yield", "queue")
 	fairSettleScript  = load("fair_settle", "queue")

@@ -14,6 +14,8 @@ var (
 	ErrDuplicateNode = errors.New("redlock: the same server is given as two nodes")
 	// ErrSilent says that a node did not answer within the node timeout.
 	ErrSilent = errors.New("no answer within the node timeout")
+	// ErrRestarted says that a node started not long ago and gives no votes yet.
+	ErrRestarted = errors.New("node has restarted and does not vote yet")
 	// ErrClosed says that the group is closed.
 	ErrClosed = errors.New("redlock: group is closed")
 

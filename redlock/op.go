@@ -2,6 +2,7 @@ package redlock
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"slices"
 	"strings"
@@ -49,6 +50,9 @@ func (o *op) call() (call lua.Call, ok bool) {
 func (o *op) settle(reply any, err error) (owes bool) {
 	m := &o.ballot.motion
 	a := Answer{Vote: No, Reply: reply, Err: err}
+	if lua.IsRestarted(err) {
+		a.Err = fmt.Errorf("%w: %w", ErrRestarted, err)
+	}
 	if err == nil {
 		var yes bool
 		if yes, a.Err = m.Yes(reply); yes {
@@ -106,7 +110,7 @@ func isOver(err error) bool {
 var notRun = []string{
 	"NOSCRIPT", "NOPERM", "NOAUTH", "WRONGPASS", "WRONGTYPE", "LOADING", "BUSY", "MASTERDOWN", "READONLY", "OOM",
 	"MISCONF", "NOREPLICAS", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "CROSSSLOT", "ERR unknown command",
-	"ERR max number of clients",
+	"ERR max number of clients", "RESTARTED",
 }
 
 // mayHaveWritten tells whether err came out of a script that had begun to write, such

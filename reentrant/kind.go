@@ -12,7 +12,7 @@ import (
 type kind struct{}
 
 func (kind) Acquire(r lock.Request) lua.Call {
-	return lua.Acquire{Keys: r.Keys, Hold: r.Hold, Count: r.Count, TTL: r.TTL, Retention: r.Retention}.Call()
+	return lua.Acquire{Keys: r.Keys, Hold: r.Hold, Count: r.Count, TTL: r.TTL, Retention: r.Retention, Guard: r.Guard}.Call()
 }
 
 func (kind) Acquired(reply any) (lua.Acquired, error) { return lua.ParseAcquired(reply) }

@@ -1,0 +1,88 @@
+package lock_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/redlock"
+	"github.com/holdfast-go/holdfast/reentrant"
+)
+
+// The classic sequence of trap 13: a bare majority grants, one of its nodes crashes
+// without anything on disk and is back at once, and votes for somebody else.
+func restartUnderHolder(t *testing.T, opts ...lock.ClientOption) (second *lock.Lease, state lock.State, err error) {
+	servers := redistest.StartN(t, 5)
+	nodes := redistest.Clients(t, servers)
+	opts = append(opts, lock.WithTTL(20*time.Second))
+	// The guard must not count the start of the servers as a restart, so the holder has none.
+	alice, err := lock.NewClient(nodes, lock.WithTTL(20*time.Second))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, alice.Close()) })
+	servers[3].Kill()
+	servers[4].Kill()
+	first, err := reentrant.New(alice, "orders").Lock(context.Background())
+	require.NoError(t, err)
+	servers[3].Start()
+	servers[4].Start()
+	servers[2].Restart()
+
+	bob, err := lock.NewClient(redistest.Clients(t, servers), opts...)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, bob.Close()) })
+	orders := reentrant.New(bob, "orders")
+	second, err = orders.TryLock(context.Background())
+	require.NoError(t, first.Err(), "the first holder knows nothing")
+	state, inspectErr := orders.Inspect(context.Background())
+	require.NoError(t, inspectErr)
+	return second, state, err
+}
+
+func TestWithoutGuardARestartedNodeVotesForASecondHolder(t *testing.T) {
+	second, _, err := restartUnderHolder(t)
+	require.NoError(t, err, "this is what the guard is for")
+	require.NoError(t, second.Err())
+}
+
+func TestGuardKeepsARestartedNodeFromVoting(t *testing.T) {
+	second, state, err := restartUnderHolder(t, lock.WithRestartGuard(20*time.Second))
+	require.Error(t, err)
+	require.Nil(t, second)
+	restarted := 0
+	for _, n := range state.Nodes {
+		if n.Err != nil {
+			require.ErrorIs(t, n.Err, redlock.ErrRestarted)
+			restarted++
+		}
+	}
+	require.Equal(t, 5, restarted, "all servers are young here")
+}
+
+func TestNodeVotesOnceItIsOlderThanTheGuard(t *testing.T) {
+	s := redistest.Start(t)
+	c, err := lock.NewClient([]redis.UniversalClient{s.Client(t)},
+		lock.WithTTL(time.Second), lock.WithRestartGuard(2*time.Second))
+	require.NoError(t, err)
+	defer c.Close()
+	orders := reentrant.New(c, "orders")
+	_, err = orders.TryLock(context.Background())
+	require.ErrorIs(t, err, redlock.ErrRestarted)
+	require.ErrorIs(t, err, redlock.ErrNoQuorum)
+	require.ErrorContains(t, err, "no grants for another")
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	lease, err := orders.Lock(ctx)
+	require.NoError(t, err)
+	require.NoError(t, lease.Unlock(ctx))
+}
+
+func TestGuardShorterThanATTLIsRefused(t *testing.T) {
+	s := redistest.Start(t)
+	_, err := lock.NewClient([]redis.UniversalClient{s.Client(t)}, lock.WithTTL(time.Minute), lock.WithRestartGuard(time.Second))
+	require.ErrorContains(t, err, "restart guard")
+}

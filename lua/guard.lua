@@ -1,0 +1,27 @@
+-- What the scripts that grant share; it stands before each of them.
+--
+-- A server that crashed may have forgotten a lock that somebody holds. Until every such
+-- lock has ended it must not grant (design: restart guard, Redlock: delayed restarts).
+-- Whether it is that young is asked with each grant: a client may be connected already.
+
+-- The seconds since this server started; nil if it does not tell.
+local function uptime()
+  local info = redis.pcall('INFO', 'server')
+  return type(info) == 'string' and tonumber(string.match(info, 'uptime_in_seconds:(%d+)')) or nil
+end
+
+-- The error in place of a grant, or nil. Uptime is in whole seconds, downwards.
+local function guard(delay)
+  if delay == '0' then
+    return nil
+  end
+  local up = uptime()
+  if not up then
+    return redis.error_reply('RESTARTED this server does not tell its uptime, so it cannot be guarded')
+  end
+  local left = delay / 1000 - up
+  if left > 0 then
+    return redis.error_reply('RESTARTED ' .. up .. ' s ago, no grants for another ' .. math.ceil(left) .. ' s')
+  end
+  return nil
+end
