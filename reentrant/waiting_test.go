@@ -138,20 +138,26 @@ func TestOneReleaseCausesOneAttemptNotOnePerNode(t *testing.T) {
 	r := newRig(t, 5)
 	other := r.client(t)
 	const rounds = 20
-	count := func() int { return r.proxies[0].Commands(acquireCall) }
-	before := count()
+	count := func() (n int) {
+		for _, p := range r.proxies {
+			n += p.Commands(acquireCall)
+		}
+		return n
+	}
+	first := count()
 	for range rounds {
 		before := count()
 		lease, err := r.mutex().Lock(bg)
 		require.NoError(t, err)
 		wait := r.waiter(t, other)
-		redistest.Eventually(t, within, func() bool { return count() >= before+3 }, "it has tried, subscribed, tried again, and sleeps")
+		// At least a quorum sees each: what the others decide first is not sent any more.
+		redistest.Eventually(t, within, func() bool { return count() >= before+3*3 }, "it has tried, subscribed, tried again, and sleeps")
 		require.NoError(t, lease.Unlock(bg))
 		require.Less(t, wait(), promptly)
 	}
 	// One to lock, one try, one more after the subscription, one when woken; rarely one
 	// more for nodes that publish late.
-	require.LessOrEqual(t, count()-before, 5*rounds)
+	require.LessOrEqual(t, count()-first, 5*5*rounds)
 	r.requireClean(t)
 }
 
