@@ -2,6 +2,7 @@ package lock
 
 import (
 	"slices"
+	"time"
 
 	"github.com/holdfast-go/holdfast/waiter"
 )
@@ -19,9 +20,13 @@ type contest struct {
 	queue  []*place // first come, first served
 	last   denial   // what the last attempt found
 
-	wakes *waiter.Subscription // of contenders; nil: none
-	beats *beats               // of queuers; nil: none
-	blind bool                 // of queuers: it cannot be guessed who is next
+	// Of contenders.
+	wakes  *waiter.Subscription // nil: none
+	streak int                  // hand-overs in this process without another one having its turn
+	even   bool                 // the message of the last release is to wake the head
+	// Of queuers.
+	beats *beats // nil: none
+	blind bool   // it cannot be guessed who is next
 }
 
 // A place is where one blocked Lock stands in its contest.
@@ -151,8 +156,10 @@ func (ct *contest) published(id string) {
 	ct.client.mu.Lock()
 	defer ct.client.mu.Unlock()
 	// A release of this process has woken the head already, without the way round
-	// through Redis. That of the present holder is somebody's ForceUnlock.
-	if ct.client.made(id) && (ct.holder == nil || ct.holder.id != id) {
+	// through Redis, unless the nodes were late to learn of it. That of the present
+	// holder is somebody's ForceUnlock.
+	if ct.client.made(id) && ct.last.holder != id && !ct.even &&
+		(ct.holder == nil || ct.holder.id != id) {
 		return
 	}
 	ct.wakeHead(true)
@@ -190,9 +197,38 @@ func (c *Client) over(h *hold) {
 		return
 	}
 	ct.holder = nil
-	ct.wakeHead(false)
+	ct.handOver()
 	ct.guess()
 	ct.tidy()
+}
+
+const (
+	// maxStreak is how often a process passes a contended lock on to itself before it
+	// lets the others have an even chance.
+	maxStreak = 32
+	// fairChance is for how long it then waits for the message that wakes them all.
+	fairChance = 20 * time.Millisecond
+)
+
+// handOver wakes the contender at the head without the way round through Redis. What
+// it sends then is right behind the release, so that contenders of other processes
+// would never have a chance while there are some here: now and then it is woken as
+// they are, by the message. Called with mu held.
+func (ct *contest) handOver() {
+	if len(ct.queue) == 0 || ct.queue[0].queuer != nil {
+		return
+	}
+	ct.streak++
+	if ct.even = ct.streak%maxStreak == 0 && ct.wakes != nil; !ct.even {
+		ct.wakeHead(false)
+		return
+	}
+	p := ct.queue[0]
+	time.AfterFunc(fairChance, func() { // the message may be lost
+		ct.client.mu.Lock()
+		defer ct.client.mu.Unlock()
+		p.stir(false)
+	})
 }
 
 // wanted tells whether somebody in this process waits for h to end.
@@ -226,6 +262,9 @@ func (p *place) saw(d denial) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p.contest.last = d
+	if d.holder != "" && !c.made(d.holder) {
+		p.contest.streak = 0
+	}
 }
 
 // seen tells who has the lock, as far as this process knows.
