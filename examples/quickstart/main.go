@@ -66,10 +66,10 @@ func quickstart(ctx context.Context, redis *nodes.Set, tell *story.Teller) error
 	}
 	tell.Linef("ann", "worked for %v and still has it: the watchdog renews the %v", work, ttl)
 
+	tell.Linef("ann", "unlocks it")
 	if err := lease.Unlock(ctx); err != nil {
 		return err
 	}
-	tell.Linef("ann", "unlocked it")
 	return <-bobsTurn
 }
 
