@@ -2,10 +2,6 @@ package waiter
 
 import "time"
 
-// recent is how many messages of a channel are told apart. Nodes publish the same
-// messages in the same order, a few apart at the most.
-const recent = 8
-
 // A channel is one Pub/Sub channel on all nodes. Its fields are guarded by the hub's mu.
 type channel struct {
 	hub           *Hub
@@ -16,17 +12,9 @@ type channel struct {
 	confirmed []bool // by node
 	confirms  int
 
-	tallies [recent]tally
-	oldest  int
-	timer   *time.Timer // grace is over
-}
-
-// A tally counts the nodes that have published one message.
-type tally struct {
-	message string
-	nodes   []bool
-	count   int
-	woken   bool
+	tallies tallies
+	timer   *time.Timer // the grace of a message is over
+	armed   bool
 }
 
 func newChannel(h *Hub, name string) *channel {
@@ -70,66 +58,44 @@ func (h *Hub) publish(node int, name, message string) {
 		h.mu.Unlock()
 		return
 	}
-	t := c.tally(message)
-	if !t.nodes[node] {
-		t.nodes[node] = true
-		t.count++
+	if len(h.lines) == 1 {
+		c.wake(message) // unlocks; nobody else will repeat it
+		return
 	}
-	switch {
-	case t.woken:
-	case t.count >= h.quorum:
+	t := c.tallies.count(message, node, len(h.lines), time.Now())
+	if !t.woken && t.count >= h.quorum {
 		t.woken = true
 		c.wake(message) // unlocks
 		return
-	case t.count == 1:
+	}
+	if !t.woken && !c.armed {
+		c.armed = true
 		c.timer.Reset(grace)
 	}
 	h.mu.Unlock()
 }
 
-// tally finds or makes the tally of message, in place of the oldest.
-func (c *channel) tally(message string) *tally {
-	for i := range c.tallies {
-		if t := &c.tallies[i]; t.count > 0 && t.message == message {
-			return t
-		}
-	}
-	t := &c.tallies[c.oldest]
-	c.oldest = (c.oldest + 1) % recent
-	if t.nodes == nil {
-		t.nodes = make([]bool, len(c.hub.lines))
-	}
-	clear(t.nodes)
-	t.message, t.count, t.woken = message, 0, false
-	return t
-}
-
 // graceOver wakes for messages that only a minority has published.
 func (c *channel) graceOver() {
 	c.hub.mu.Lock()
-	var message string
-	found := false
-	for i := range c.tallies {
-		if t := &c.tallies[i]; t.count > 0 && !t.woken {
-			t.woken = true
-			message, found = t.message, true
-		}
+	now := time.Now()
+	messages, next := c.tallies.due(now)
+	if c.armed = !next.IsZero(); c.armed {
+		c.timer.Reset(next.Sub(now))
 	}
-	if !found {
-		c.hub.mu.Unlock()
-		return
-	}
-	c.wake(message) // unlocks
+	c.wake(messages...) // unlocks
 }
 
 // wake calls every subscription's wake, without the hub's mu, which it unlocks.
-func (c *channel) wake(message string) {
+func (c *channel) wake(messages ...string) {
 	wakes := make([]func(string), 0, len(c.subscriptions))
 	for s := range c.subscriptions {
 		wakes = append(wakes, s.wake)
 	}
 	c.hub.mu.Unlock()
-	for _, wake := range wakes {
-		wake(message)
+	for _, message := range messages {
+		for _, wake := range wakes {
+			wake(message)
+		}
 	}
 }
