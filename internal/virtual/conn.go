@@ -1,0 +1,143 @@
+package virtual
+
+import (
+	"net"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A conn is one end of a connection between a client and a node.
+type conn struct {
+	node   *Node
+	server bool // the node's end
+	in     *stream
+	out    *stream
+	wire   *wire // shared by both ends
+
+	reads  *deadline
+	closed chan struct{}
+	once   sync.Once
+}
+
+// A wire is what both ends of a connection have in common.
+type wire struct {
+	mu   sync.Mutex
+	dead bool // whatever is sent is lost, the end of the connection too
+}
+
+func (w *wire) cut() {
+	w.mu.Lock()
+	w.dead = true
+	w.mu.Unlock()
+}
+
+func (w *wire) isDead() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.dead
+}
+
+// connect makes both ends of a connection to n.
+func connect(n *Node) (client, server *conn) {
+	requests, replies, w := newStream(), newStream(), &wire{}
+	client = &conn{node: n, in: replies, out: requests, wire: w, reads: newDeadline(), closed: make(chan struct{})}
+	server = &conn{node: n, in: requests, out: replies, wire: w, reads: newDeadline(), closed: make(chan struct{}), server: true}
+	return client, server
+}
+
+// Read implements [net.Conn]. A paused node reads nothing.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.in.read(p, c.closed, c.reads)
+	if !c.server || err != nil {
+		return n, err
+	}
+	select {
+	case <-c.node.running():
+		return n, nil
+	case <-c.closed:
+		return 0, net.ErrClosed
+	}
+}
+
+// Write implements [net.Conn]. It never blocks.
+func (c *conn) Write(p []byte) (int, error) {
+	select {
+	case <-c.closed:
+		return 0, net.ErrClosed
+	default:
+	}
+	if c.wire.isDead() {
+		return len(p), nil
+	}
+	if err := c.out.write(p, time.Now().Add(c.node.delay(c.server))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Close implements [net.Conn].
+func (c *conn) Close() error {
+	c.once.Do(func() {
+		close(c.closed)
+		c.reads.set(time.Time{})
+		if !c.wire.isDead() {
+			c.out.end()
+		}
+	})
+	return nil
+}
+
+// SetReadDeadline implements [net.Conn].
+func (c *conn) SetReadDeadline(t time.Time) error {
+	c.reads.set(t)
+	return nil
+}
+
+// SetDeadline implements [net.Conn].
+func (c *conn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
+
+// SetWriteDeadline implements [net.Conn]: a Write takes no time.
+func (c *conn) SetWriteDeadline(time.Time) error { return nil }
+
+// LocalAddr implements [net.Conn].
+func (c *conn) LocalAddr() net.Addr { return address(c.node.name) }
+
+// RemoteAddr implements [net.Conn].
+func (c *conn) RemoteAddr() net.Addr { return address(c.node.name) }
+
+type address string
+
+func (address) Network() string  { return "virtual" }
+func (a address) String() string { return string(a) }
+
+// ends are the open ends that somebody has. The zero value is empty and ready to use.
+type ends struct {
+	mu    sync.Mutex
+	conns []*conn
+}
+
+func (e *ends) add(c *conn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.conns = slices.DeleteFunc(e.conns, func(other *conn) bool {
+		select {
+		case <-other.closed:
+			return true
+		default:
+			return false
+		}
+	})
+	e.conns = append(e.conns, c)
+}
+
+func (e *ends) each(f func(*conn)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, c := range e.conns {
+		f(c)
+	}
+}
+
+func (e *ends) cut()   { e.each(func(c *conn) { c.wire.cut() }) }
+func (e *ends) close() { e.each(func(c *conn) { _ = c.Close() }) }

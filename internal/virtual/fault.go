@@ -1,0 +1,97 @@
+package virtual
+
+import (
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+)
+
+// Start starts a node that was killed: with nothing in its memory, as a server without
+// persistence. A running one is left alone.
+func (n *Node) Start() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.server != nil {
+		return
+	}
+	n.server = miniredis.NewMiniRedis()
+	n.server.ClockTTL(true) // by itself miniredis lets no TTL pass
+	// This is how it starts without a listener.
+	if c, err := n.server.Dial(); err == nil {
+		_ = c.Close()
+	}
+	n.server.Server().SetPreHook(n.hook)
+}
+
+// Kill ends the node: its memory is gone, its connections are broken, and new ones
+// are refused.
+func (n *Node) Kill() {
+	n.mu.Lock()
+	server := n.server
+	n.server = nil
+	n.mu.Unlock()
+	if server != nil {
+		n.conns.close()
+		server.Close()
+	}
+}
+
+// Restart kills the node and starts it again, with an empty memory.
+func (n *Node) Restart() {
+	n.Kill()
+	n.Start()
+}
+
+// Pause stops the node, like a process by SIGSTOP: it accepts connections and commands,
+// and executes none until Resume.
+func (n *Node) Pause() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	select {
+	case <-n.run:
+		n.run = make(chan struct{})
+	default:
+	}
+}
+
+// Resume has a paused node go on: with all commands that have come meanwhile, even if
+// their clients gave up long ago.
+func (n *Node) Resume() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	select {
+	case <-n.run:
+	default:
+		close(n.run)
+	}
+}
+
+// Silence cuts the node off, as a firewall does that drops every packet: what is sent
+// on its connections is lost without a word, and new connections are not made. With
+// false new connections work again; those that were open are dead.
+func (n *Node) Silence(on bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.silent = on
+	if on {
+		n.conns.cut()
+	}
+}
+
+// SetDelay makes the way to the node and the way back slow.
+func (n *Node) SetDelay(request, reply time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.request, n.reply = request, reply
+}
+
+// Mute has the node tell its subscribers nothing. Whoever publishes is told that one
+// heard it.
+func (n *Node) Mute(on bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.mute = on
+}
+
+// Flush empties the node's memory, by FLUSHALL.
+func (n *Node) Flush() { n.Memory().FlushAll() }
