@@ -17,6 +17,15 @@ type Call struct {
 // Script tells which script c runs.
 func (c Call) Script() *Script { return c.script }
 
+// Key is the first key of c, which names the lock that c is about; empty if it has none.
+func (c Call) Key() string {
+	if len(c.args) > 3 && c.args[2] != 0 {
+		key, _ := c.args[3].(string)
+		return key
+	}
+	return ""
+}
+
 // newCall lays out EVALSHA's arguments: the command, the hash, the number of keys,
 // then the keys and ARGV, which the caller appends.
 func newCall(script *Script, keys, argv int) []any {

@@ -58,6 +58,8 @@ type Answer struct {
 	Vote  Vote
 	Reply any   // the script's reply; nil if there was none
 	Err   error // why there was none, or why it is not understood
+
+	unasked bool // yes without being asked: there is nothing to remove
 }
 
 // A Ballot is one vote on a motion. Its results may be read, by any goroutine, once
@@ -71,6 +73,7 @@ type Ballot struct {
 
 	mu      sync.Mutex
 	yes, no int
+	unasked int // of yes
 	decided bool
 }
 
@@ -166,11 +169,16 @@ func (b *Ballot) vote(o *op, a Answer) {
 	} else {
 		b.no++
 	}
+	if a.unasked {
+		b.unasked++
+	}
 	n, quorum := len(b.ops), b.group.quorum
-	if b.motion.All {
-		b.decided = b.yes+b.no == n
-	} else {
-		b.decided = b.yes >= quorum || n-b.no < quorum
+	b.decided = b.yes+b.no == n
+	if !b.motion.All {
+		// Nodes that need not be asked win no ballot before those that were have had
+		// their say: who locks again at once would find a far node not done with the
+		// release, and be late there forever.
+		b.decided = b.decided || b.yes-b.unasked >= quorum || n-b.no < quorum
 	}
 	decided := b.decided
 	b.mu.Unlock()

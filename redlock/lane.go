@@ -2,27 +2,26 @@ package redlock
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"time"
 )
 
-const (
-	// maxFlight bounds a pipeline, so that no command waits for more than a few
-	// thousand others to be read and a stuck node holds on to no more than that.
-	maxFlight = 1024
-	// maxRunners bounds the pipelines to one node that are stuck at once. Beyond the
-	// first, each is a try whether a new connection gets through where an old one does not.
-	maxRunners = 4
-)
+// maxTries bounds the flights to one node that are stuck at once. Beyond the first,
+// each is a try whether a new connection gets through where an old one does not.
+const maxTries = 4
 
-// A lane is the way to one node: a queue that a runner drains into one pipeline at a
-// time. While a pipeline is away, what arrives gathers for the next one: that is how
-// concurrent callers share round trips, and the order of the queue is the order of
-// execution on the node.
+// A lane is the way to one node: a queue that runners drain into pipelines, flight by
+// flight. While a flight is away, what arrives gathers for the next one: that is how
+// concurrent callers share round trips. To a near node one flight at a time is best,
+// as it carries the most; to a far one several are away at once, so that nobody waits
+// for another's round trip before its own.
 //
-// A pipeline that is silent for the node timeout no longer holds up the queue: a
-// second runner starts, on a connection of its own. From then on order is not kept,
-// and nothing relies on it: a removal that might overtake a creation carries a mark.
+// Commands about one key are executed in the order of the queue, as long as the node
+// answers: a second one waits until the flight of the first has landed. A flight that
+// is silent for the node timeout no longer holds up anyone: another runner passes it,
+// on a connection of its own. From then on order is not kept, and nothing relies on
+// it: a removal that might overtake a creation carries a mark.
 //
 // What waits in the queue for longer than its ballot would wait is dropped unsent. A
 // stuck node therefore holds on to a node timeout's worth of commands, however long
@@ -35,22 +34,17 @@ type lane struct {
 	stop    chan struct{}  // closed by close
 	runners sync.WaitGroup // every goroutine of this lane
 
-	mu      sync.Mutex
-	closed  bool
-	queue   []*op
-	flights map[*flight]struct{}
-	busy    int  // runners at work, a caller in runHere included
-	stuck   int  // those of them whose flight is stuck
-	failing bool // the last exchange failed; runHere must not risk its caller on the next
-	sweeper *time.Timer
-	sweepAt time.Time // what the sweeper is set for; zero: it is not
-	debts   debts
-}
-
-// A flight is one pipeline on its way to the node and back.
-type flight struct {
-	ops   []*op
-	stuck bool // every op has timed out
+	mu       sync.Mutex
+	closed   bool
+	queue    []*op
+	air      air
+	busy     int  // runners at work, a caller in runHere included
+	stuck    int  // those of them whose flight is stuck
+	boarding bool // a runner that help started has yet to look at the queue
+	failing  bool // the last exchange failed; runHere must not risk its caller on the next
+	sweeper  *time.Timer
+	sweepAt  time.Time // what the sweeper is set for; zero: it is not
+	debts    debts
 }
 
 func newLane(n *node, timeout time.Duration) *lane {
@@ -59,7 +53,7 @@ func newLane(n *node, timeout time.Duration) *lane {
 		timeout: timeout,
 		wake:    make(chan struct{}, 1),
 		stop:    make(chan struct{}),
-		flights: make(map[*flight]struct{}),
+		air:     newAir(n.connections()),
 	}
 	l.sweeper = time.AfterFunc(time.Hour, l.sweep)
 	l.sweeper.Stop()
@@ -83,7 +77,7 @@ func (l *lane) submit(o *op) {
 	if wake {
 		l.busy = 1
 	} else {
-		l.pass()
+		l.help(o)
 	}
 	l.mu.Unlock()
 	if wake {
@@ -91,15 +85,30 @@ func (l *lane) submit(o *op) {
 	}
 }
 
-// pass starts another runner if each one at work is stuck. Called with mu held.
-func (l *lane) pass() {
-	if l.busy > l.stuck || l.busy >= maxRunners || l.closed {
+// help starts another runner for o, beside those at work, if that is of use: each of
+// them is stuck, or the node is far and o need not wait for a flight that is away.
+// Called with mu held.
+func (l *lane) help(o *op) {
+	working := l.busy - l.stuck
+	if l.closed || l.stuck >= l.air.width-1+maxTries || working >= l.air.width {
 		return
 	}
+	now := time.Now()
+	blocked, wait := l.air.blocks(o, now)
+	if working > 0 && (blocked || l.boarding) {
+		return
+	}
+	wait = max(wait, l.air.wait(now))
 	l.busy++
+	l.boarding = true
 	l.runners.Add(1)
 	go func() {
 		defer l.runners.Done()
+		if wait > 0 {
+			time.Sleep(wait)
+		} else {
+			runtime.Gosched() // whoever is about to submit can come along
+		}
 		l.drain()
 	}()
 }
@@ -120,19 +129,22 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 		return false
 	}
 	l.busy = 1
+	f := l.air.depart([]*op{o})
 	l.mu.Unlock()
 
-	var err error
+	end := unsent
 	if call, ok := o.call(); ok {
-		var reply any
-		reply, err = call.Run(ctx, l.node.quick)
+		reply, err := call.Run(ctx, l.node.quick)
 		if o.settle(reply, err) {
 			l.owe(o)
+		}
+		if end = answered; err != nil {
+			end = failed
 		}
 	}
 
 	l.mu.Lock()
-	l.failing = err != nil
+	l.land(f, end)
 	more := len(l.queue) > 0
 	if !more {
 		l.busy--
@@ -162,108 +174,43 @@ func (l *lane) run() {
 	}
 }
 
-// drain sends what is queued, pipeline by pipeline, until nothing is.
+// drain sends what is queued, flight by flight, until nothing is.
 func (l *lane) drain() {
 	for {
 		f := l.take()
 		if f == nil {
 			return
 		}
-		ok := l.node.fly(f.ops, l.owe)
+		end := l.node.fly(f.ops, l.owe)
 		l.mu.Lock()
-		delete(l.flights, f)
-		if f.stuck {
-			l.stuck--
-		}
-		l.failing = !ok
+		l.land(f, end)
 		l.mu.Unlock()
 	}
 }
 
-// take makes a flight of what is queued. With nothing queued the runner is no longer busy.
+// take makes a flight of what is queued and need not wait for another flight. With
+// nothing to send the runner is no longer busy: what still waits for a flight is
+// taken by the runner of that flight.
 func (l *lane) take() *flight {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := min(len(l.queue), maxFlight)
-	if n == 0 {
+	l.boarding = false
+	var ops []*op
+	ops, l.queue = l.air.board(l.queue)
+	if len(ops) == 0 {
 		l.busy--
 		return nil
 	}
-	f := &flight{ops: l.queue[:n:n]}
-	if l.queue = l.queue[n:]; len(l.queue) == 0 {
-		l.queue = nil // the flight owns the array
-	}
-	l.flights[f] = struct{}{}
-	return f
+	return l.air.depart(ops)
 }
 
-// arm has the sweeper fire at t at the latest. In a row of ballots it is set for the
-// first of them, so that each costs a comparison and not a timer. Called with mu held.
-func (l *lane) arm(t time.Time) {
-	if l.sweepAt.IsZero() || t.Before(l.sweepAt) {
-		l.sweepAt = t
-		l.sweeper.Reset(time.Until(t))
+// land notes that a flight is over. Called with mu held.
+func (l *lane) land(f *flight, end landing) {
+	if f.stuck {
+		l.stuck--
 	}
-}
-
-// sweep times out what has waited too long, queued or in flight, and starts another
-// runner past a stuck one.
-func (l *lane) sweep() {
-	now := time.Now()
-	l.mu.Lock()
-	l.sweepAt = time.Time{}
-	var late, dropped []*op
-	var next time.Time
-	overdue := func(o *op) bool {
-		if !now.Before(o.expires) {
-			return true
-		}
-		if next.IsZero() || o.expires.Before(next) {
-			next = o.expires
-		}
-		return false
-	}
-	for f := range l.flights {
-		if f.stuck {
-			continue
-		}
-		f.stuck = true
-		for _, o := range f.ops {
-			if overdue(o) {
-				late = append(late, o)
-			} else {
-				f.stuck = false
-			}
-		}
-		if f.stuck {
-			l.stuck++
-		}
-	}
-	kept := l.queue[:0:0]
-	for _, o := range l.queue {
-		if overdue(o) {
-			dropped = append(dropped, o)
-		} else {
-			kept = append(kept, o)
-		}
-	}
-	l.queue = kept
-	if !next.IsZero() {
-		l.arm(next)
-	}
-	if len(kept) > 0 {
-		l.pass()
-	}
-	l.mu.Unlock()
-
-	for _, o := range late {
-		o.timeout()
-	}
-	for _, o := range dropped {
-		if o.unsent(ErrSilent) {
-			l.owe(o)
-		}
-	}
+	l.failing = end == failed
+	l.air.land(f, end)
 }
 
 // close refuses new work. What is queued is still sent, or dropped in its time.

@@ -40,12 +40,24 @@ func newNode(g *Group, client redis.UniversalClient, timeout time.Duration) *nod
 	return n
 }
 
+// connections is how many connections to one server the client keeps at the most.
+func (n *node) connections() int {
+	switch c := n.client.(type) {
+	case *redis.Client:
+		return c.Options().PoolSize
+	case *redis.ClusterClient:
+		return c.Options().PoolSize
+	default:
+		return 1
+	}
+}
+
 // known tells whether the node has been met and may vote.
 func (n *node) known() bool { return n.met.Load() }
 
 // fly sends the calls of ops in one pipeline and settles each op. Removals that the
-// node did not confirm are given to owe. It tells whether the node answered.
-func (n *node) fly(ops []*op, owe func(*op)) (answered bool) {
+// node did not confirm are given to owe.
+func (n *node) fly(ops []*op, owe func(*op)) landing {
 	ctx := n.group.ctx
 	if err := n.meet(ctx); err != nil {
 		for _, o := range ops {
@@ -53,7 +65,7 @@ func (n *node) fly(ops []*op, owe func(*op)) (answered bool) {
 				owe(o)
 			}
 		}
-		return false
+		return failed
 	}
 	calls := make([]lua.Call, 0, len(ops))
 	cmds := make([]redis.Cmder, 0, len(ops))
@@ -63,23 +75,27 @@ func (n *node) fly(ops []*op, owe func(*op)) (answered bool) {
 			calls, cmds, sent = append(calls, call), append(cmds, call.Cmd(ctx)), append(sent, o)
 		}
 	}
+	if len(sent) == 0 {
+		return unsent
+	}
 	n.send(ctx, cmds)
 	n.resend(ctx, calls, cmds)
-	answered = true
+	end := answered
 	for i, o := range sent {
 		cmd := cmds[i].(*lua.Cmd)
 		if o.settle(cmd.Val(), cmd.Err()) {
 			owe(o)
 		}
-		answered = answered && cmd.Err() == nil
+		if cmd.Err() != nil {
+			end = failed
+		}
 	}
-	return answered
+	return end
 }
 
 // send runs cmds in one round trip. What became of each stands in it.
 func (n *node) send(ctx context.Context, cmds []redis.Cmder) {
 	switch len(cmds) {
-	case 0:
 	case 1:
 		_ = n.patient.Process(ctx, cmds[0])
 	default:

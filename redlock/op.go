@@ -22,6 +22,9 @@ type op struct {
 	answer  Answer    // guarded by ballot.mu until the ballot is decided
 }
 
+// key is what the op's command is about.
+func (o *op) key() string { return o.ballot.motion.Call.Key() }
+
 // call decides, at the moment of sending, what to send; nothing if ok is false. Only
 // now is it known what is still in flight to this node before it.
 func (o *op) call() (call lua.Call, ok bool) {
@@ -35,7 +38,7 @@ func (o *op) call() (call lua.Call, ok bool) {
 	case m.Removes:
 		needed, mark := m.Footprint.remove(o.node)
 		if !needed {
-			o.ballot.vote(o, Answer{Vote: Yes})
+			o.ballot.vote(o, Answer{Vote: Yes, unasked: true})
 			return lua.Call{}, false
 		}
 		if mark && m.Marked != nil {
@@ -78,7 +81,7 @@ func (o *op) unsent(err error) (owes bool) {
 	m := &o.ballot.motion
 	if m.Removes {
 		if needed, _ := m.Footprint.remove(o.node); !needed {
-			o.ballot.vote(o, Answer{Vote: Yes})
+			o.ballot.vote(o, Answer{Vote: Yes, unasked: true})
 			return false
 		}
 	}

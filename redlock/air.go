@@ -1,0 +1,223 @@
+package redlock
+
+import "time"
+
+const (
+	// maxFlight bounds a flight, so that no command waits for more than a few
+	// thousand others to be read and a stuck node holds on to no more than that.
+	maxFlight = 1024
+	// maxWidth bounds the flights that are away to one node at once, and so the
+	// connections: with as many, a command waits for a sixteenth of a round trip.
+	maxWidth = 16
+	// nearTrip is a round trip so short that a second flight beside the first would
+	// cost more, in smaller pipelines, than the wait. To farther nodes a flight may
+	// leave every minGap.
+	nearTrip = time.Millisecond
+	minGap   = 250 * time.Microsecond
+	// enough flights have been measured to tell a far node from a busy one.
+	enough = 16
+	// periodLength is how soon it is noticed that a node has moved away.
+	periodLength = 15 * time.Second
+)
+
+// air is what is on its way to one node and back. It is guarded by the lane's mu.
+type air struct {
+	flights map[*flight]struct{}
+	limit   int // of width: what the client's connections allow
+	width   int // how many flights may be away at once, stuck ones aside
+
+	last   time.Time     // when a flight last left
+	trip   time.Duration // the shortest round trip of this period and the one before
+	trips  int           // how many were measured, up to enough
+	period period
+
+	// keys are what the flights carry commands about. They are kept while more than
+	// one flight may be away.
+	keys map[string]aloft
+}
+
+// A period is a time over which round trips are measured.
+type period struct {
+	start  time.Time
+	best   time.Duration // the shortest round trip in it; 0: none yet
+	before time.Duration // that of the period before
+}
+
+// aloft is what is away about one key.
+type aloft struct {
+	commands  int
+	creations int       // those of them that create the key
+	last      time.Time // when the last of them left
+}
+
+// A flight is one pipeline on its way to the node and back.
+type flight struct {
+	ops     []*op
+	start   time.Time
+	counted bool // in air.keys
+	stuck   bool // every op has timed out
+}
+
+// landing is how a flight ended.
+type landing uint8
+
+const (
+	unsent   landing = iota // there was nothing to send any more
+	answered                // by the node, to every command
+	failed
+)
+
+func newAir(connections int) air {
+	return air{
+		flights: make(map[*flight]struct{}),
+		limit:   max(1, min(maxWidth, connections/2)), // the user needs some too
+		width:   1,
+		keys:    make(map[string]aloft),
+	}
+}
+
+// blocks tells whether o has to wait for a flight that carries its key, or for how
+// long if it need not wait for that: a creation follows a removal that left a good
+// while before it, and will not overtake it. If it does all the same, the node refuses
+// it and nothing is wrong.
+func (a *air) blocks(o *op, now time.Time) (blocked bool, wait time.Duration) {
+	if len(a.keys) == 0 {
+		return false, 0
+	}
+	k := a.keys[o.key()]
+	if k.commands == 0 {
+		return false, 0
+	}
+	if !o.ballot.motion.Creates || k.creations > 0 {
+		return true, 0
+	}
+	return false, k.last.Add(a.trip / 8).Sub(now)
+}
+
+// board parts a queue into those who can go now and those who have to wait.
+func (a *air) board(queue []*op) (ops, rest []*op) {
+	if len(a.keys) == 0 {
+		n := min(len(queue), maxFlight)
+		if rest = queue[n:]; len(rest) == 0 {
+			rest = nil // the flight owns the array
+		}
+		return queue[:n:n], rest
+	}
+	var left map[string]bool // keys of rest, which nothing may overtake
+	now := time.Now()
+	for i, o := range queue {
+		if len(ops) == maxFlight {
+			return ops, append(rest, queue[i:]...)
+		}
+		if blocked, wait := a.blocks(o, now); !blocked && wait <= 0 && !left[o.key()] {
+			ops = append(ops, o)
+			continue
+		}
+		if left == nil {
+			left = make(map[string]bool)
+		}
+		left[o.key()] = true
+		rest = append(rest, o)
+	}
+	return ops, rest
+}
+
+// wait is how long until the next flight should leave beside those that are away:
+// were all to leave at once, what comes then would wait for all of them to land.
+func (a *air) wait(now time.Time) time.Duration {
+	if a.width == 1 {
+		return 0
+	}
+	return a.last.Add(a.trip / time.Duration(2*a.width)).Sub(now)
+}
+
+// depart makes a flight of ops.
+func (a *air) depart(ops []*op) *flight {
+	f := &flight{ops: ops, start: time.Now()}
+	a.last = f.start
+	a.flights[f] = struct{}{}
+	if a.width > 1 {
+		a.count(f)
+	}
+	return f
+}
+
+// land notes that f is over.
+func (a *air) land(f *flight, end landing) {
+	delete(a.flights, f)
+	a.release(f)
+	if end != answered || f.stuck {
+		return
+	}
+	a.measure(time.Since(f.start))
+	width := 1
+	if a.trips == enough && a.trip >= nearTrip {
+		width = min(a.limit, int(a.trip/minGap))
+	}
+	if a.width == 1 && width > 1 {
+		for other := range a.flights {
+			if !other.stuck {
+				a.count(other)
+			}
+		}
+	}
+	a.width = width
+}
+
+// stick notes that f is stuck: nothing waits for it any more.
+func (a *air) stick(f *flight) {
+	f.stuck = true
+	a.release(f)
+}
+
+// measure takes the time of one flight. It includes what the node and this process
+// were busy with, so that only the shortest tell how far the node is.
+func (a *air) measure(trip time.Duration) {
+	p, now := &a.period, time.Now()
+	if now.Sub(p.start) >= periodLength {
+		*p = period{start: now, before: p.best}
+	}
+	if p.best == 0 || trip < p.best {
+		p.best = trip
+	}
+	if a.trip = p.best; p.before > 0 {
+		a.trip = min(p.best, p.before)
+	}
+	a.trips = min(a.trips+1, enough)
+}
+
+// count notes what f carries.
+func (a *air) count(f *flight) {
+	f.counted = true
+	a.add(f, 1)
+}
+
+// release forgets what f carries.
+func (a *air) release(f *flight) {
+	if f.counted {
+		f.counted = false
+		a.add(f, -1)
+	}
+}
+
+func (a *air) add(f *flight, n int) {
+	for _, o := range f.ops {
+		key := o.key()
+		if key == "" {
+			continue
+		}
+		k := a.keys[key]
+		k.commands += n
+		if o.ballot.motion.Creates {
+			k.creations += n
+		}
+		if f.start.After(k.last) {
+			k.last = f.start
+		}
+		if k.commands == 0 {
+			delete(a.keys, key)
+		} else {
+			a.keys[key] = k
+		}
+	}
+}

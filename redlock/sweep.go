@@ -1,0 +1,75 @@
+package redlock
+
+import "time"
+
+// arm has the sweeper fire at t at the latest. In a row of ballots it is set for the
+// first of them, so that each costs a comparison and not a timer. Called with mu held.
+func (l *lane) arm(t time.Time) {
+	if l.sweepAt.IsZero() || t.Before(l.sweepAt) {
+		l.sweepAt = t
+		l.sweeper.Reset(time.Until(t))
+	}
+}
+
+// sweep times out what has waited too long, queued or in flight, and has another
+// runner pass a stuck one.
+func (l *lane) sweep() {
+	now := time.Now()
+	l.mu.Lock()
+	l.sweepAt = time.Time{}
+	var late, dropped []*op
+	var next time.Time
+	overdue := func(o *op) bool {
+		if !now.Before(o.expires) {
+			return true
+		}
+		if next.IsZero() || o.expires.Before(next) {
+			next = o.expires
+		}
+		return false
+	}
+	for f := range l.air.flights {
+		if f.stuck {
+			continue
+		}
+		waited := 0
+		for _, o := range f.ops {
+			if overdue(o) {
+				late = append(late, o)
+				waited++
+			}
+		}
+		if waited == len(f.ops) {
+			l.air.stick(f)
+			l.stuck++
+		}
+	}
+	kept := l.queue[:0:0]
+	for _, o := range l.queue {
+		if overdue(o) {
+			dropped = append(dropped, o)
+		} else {
+			kept = append(kept, o)
+		}
+	}
+	l.queue = kept
+	if !next.IsZero() {
+		l.arm(next)
+	}
+	for _, o := range kept {
+		if blocked, _ := l.air.blocks(o, now); !blocked {
+			l.help(o)
+			break
+		}
+	}
+	l.mu.Unlock()
+
+	for _, o := range late {
+		o.timeout()
+	}
+	for _, o := range dropped {
+		if o.unsent(ErrSilent) {
+			l.owe(o)
+		}
+	}
+}
