@@ -67,8 +67,9 @@ func nodeState(address string, a redlock.Answer) (NodeState, []lua.Waiting) {
 func state(nodes []NodeState, queues [][]lua.Waiting, quorum int) State {
 	s := State{Nodes: nodes}
 	ttls := make(map[string][]time.Duration, 1)
+	tokens := make([]int64, 0, len(nodes))
 	for _, n := range nodes {
-		s.Token = max(s.Token, n.Token)
+		tokens = append(tokens, n.Token)
 		if n.Holder != "" {
 			ttls[n.Holder] = append(ttls[n.Holder], n.TTL)
 		}
@@ -81,6 +82,9 @@ func state(nodes []NodeState, queues [][]lua.Waiting, quorum int) State {
 		slices.SortFunc(left, longestFirst)
 		s.TTL = left[quorum-1] // from then on fewer than a quorum have it
 	}
+	// A node outside the quorum that granted a token may have counted further.
+	slices.Sort(tokens)
+	s.Token = tokens[len(tokens)-quorum]
 	counts := make(map[int]int, 1)
 	for _, n := range nodes {
 		if s.Held && n.Holder == s.Holder {

@@ -42,7 +42,7 @@ type State struct {
 	Holder string        // hold id
 	Count  int           // hold count
 	TTL    time.Duration // remaining on a quorum; negative: the key has no TTL
-	Token  int64         // the greatest fencing token known; 0: none
+	Token  int64         // the greatest fencing token that a quorum knows; 0: none
 	Queue  []string      // fair locks: waiting hold ids, in order
 	Waits  []Wait        // fair locks: the same, with what else is known of them
 	Nodes  []NodeState
