@@ -1,0 +1,98 @@
+package conformance
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+// A Kind is one kind of lock, and what it can do beyond every Locker.
+type Kind struct {
+	New func(c *lock.Client, name string, opts ...lock.Option) lock.Locker
+
+	// Queues says that waiters stand in a queue on the nodes: Inspect shows it, and
+	// they are served in its order.
+	Queues bool
+}
+
+// From makes a [Kind]'s New of a package's.
+func From[L lock.Locker](create func(*lock.Client, string, ...lock.Option) L) func(*lock.Client, string, ...lock.Option) lock.Locker {
+	return func(c *lock.Client, name string, opts ...lock.Option) lock.Locker { return create(c, name, opts...) }
+}
+
+// Rules are checks by what they state.
+type rules map[string]func(*stage)
+
+// Run checks every rule on every deployment.
+func Run(t *testing.T, kind Kind) {
+	together(len(deployments), func(i int) {
+		t.Run(deployments[i].name, func(t *testing.T) {
+			nodes := deployments[i].start(t)
+			brief, lasting := kind.rules(len(nodes))
+			// Those that wait for time to pass need few turns of a processor, but each at
+			// the right moment: not too many others may be at work.
+			check := func(width int, book rules) func() {
+				return func() { kind.check(t, nodes, width, book) }
+			}
+			both := []func(){check(2, brief), check(8, lasting)}
+			together(len(both), func(i int) { both[i]() })
+		})
+	})
+}
+
+// check checks the rules of a book, so many at once.
+func (k Kind) check(t *testing.T, nodes []*node, width int, book rules) {
+	next := make(chan string, len(book))
+	for _, rule := range slices.Sorted(maps.Keys(book)) {
+		next <- rule
+	}
+	close(next)
+	together(width, func(int) {
+		for rule := range next {
+			t.Run(rule, func(t *testing.T) { book[rule](newStage(t, k, nodes)) })
+		}
+	})
+}
+
+// together calls f with 0 to n-1, all at once. Parallel subtests would be as many at once
+// as there are processors, and these mostly wait.
+func together(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { f(i) })
+	}
+	wg.Wait()
+}
+
+// rules are those that hold for this kind over so many nodes: those that take as long
+// as the servers do, and those for which a TTL, or some of it, has to pass.
+func (k Kind) rules(nodes int) (brief, lasting rules) {
+	books := []rules{
+		naming, ownership, reentry, contention, trying, waiting, giving, cancelling,
+		forcing, tokens, inspecting, doing, closing, refusing,
+	}
+	if k.Queues {
+		books = append(books, queueing)
+	}
+	if nodes > 1 {
+		books = append(books, quorums)
+	}
+	return merge(books), merge([]rules{contexts, losing, renewing, ending, options})
+}
+
+func merge(books []rules) rules {
+	all := make(rules)
+	for _, book := range books {
+		for rule, check := range book {
+			if all[rule] != nil {
+				panic(fmt.Sprintf("two rules are called %s", rule))
+			}
+			all[rule] = check
+		}
+	}
+	return all
+}

@@ -1,0 +1,213 @@
+package conformance
+
+import (
+	"context"
+	"path"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+var bg = context.Background()
+
+const (
+	// within bounds what should happen soon.
+	within = 15 * time.Second
+	// promptly is well below the time between polls, which is two seconds at the least:
+	// what takes no longer was woken.
+	promptly = 1500 * time.Millisecond
+	// shortTTL is renewed every 600 ms: short for a test, long for a busy machine.
+	shortTTL = 2 * time.Second
+	// patience is a node timeout that a busy machine does not exceed. No node is ever
+	// silent here, so it delays nothing.
+	patience = 2 * time.Second
+)
+
+// A stage is where one rule is checked: a deployment, and a lock name that no other
+// rule uses. It is also the rule's testing.T.
+type stage struct {
+	*testing.T
+	kind  Kind
+	nodes []*node
+	name  string
+}
+
+func newStage(t *testing.T, kind Kind, nodes []*node) *stage {
+	s := &stage{T: t, kind: kind, nodes: nodes, name: "of " + path.Base(t.Name()) + "/42"}
+	t.Cleanup(s.requireClean) // after every lock client is closed
+	return s
+}
+
+// redis is what a program gives to lock.NewClient. It may give the same to several.
+func (t *stage) redis() []redis.UniversalClient {
+	clients := make([]redis.UniversalClient, len(t.nodes))
+	for i, n := range t.nodes {
+		clients[i] = n.shared
+	}
+	return clients
+}
+
+// client is a lock client that knows of no other: it might be in another process.
+func (t *stage) client(opts ...lock.ClientOption) *lock.Client {
+	t.Helper()
+	c, err := lock.NewClient(t.redis(), append([]lock.ClientOption{lock.WithNodeTimeout(patience)}, opts...)...)
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, c.Close()) })
+	return c
+}
+
+// on is the stage's lock in the process of c.
+func (t *stage) on(c *lock.Client, opts ...lock.Option) lock.Locker {
+	return t.kind.New(c, t.name, opts...)
+}
+
+// locker is the stage's lock in another process.
+func (t *stage) locker(opts ...lock.Option) lock.Locker {
+	t.Helper()
+	return t.on(t.client(), opts...)
+}
+
+// acquire locks l, which must not take long.
+func (t *stage) acquire(ctx context.Context, l lock.Locker) *lock.Lease {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel() // it bounds the wait only
+	lease, err := l.Lock(ctx)
+	require.NoError(t, err)
+	return lease
+}
+
+func (t *stage) unlock(leases ...*lock.Lease) {
+	t.Helper()
+	for _, l := range leases {
+		require.NoError(t, l.Unlock(bg))
+	}
+}
+
+// requireTaken has a stranger find that lease has the lock.
+func (t *stage) requireTaken(l lock.Locker, lease *lock.Lease) {
+	t.Helper()
+	stranger, err := l.TryLock(bg)
+	require.ErrorIs(t, err, lock.ErrLocked)
+	require.Nil(t, stranger)
+	var denied *lock.AcquireError
+	require.ErrorAs(t, err, &denied)
+	require.Equal(t, lease.ID(), denied.Holder)
+}
+
+// requireFree has a stranger take the lock, for a moment. It returns when every node has
+// heard of the end, so that whoever comes next finds none that is late.
+func (t *stage) requireFree(l lock.Locker) {
+	t.Helper()
+	lease, err := l.TryLock(bg)
+	require.NoError(t, err)
+	t.unlock(lease)
+	t.eventually(func() bool {
+		return !slices.ContainsFunc(t.inspect(l).Nodes, func(n lock.NodeState) bool { return n.Holder == lease.ID() })
+	}, "every node knows that it is free")
+}
+
+// requireCount has a quorum, at once, and soon every node count so many leases.
+func (t *stage) requireCount(l lock.Locker, count int) {
+	t.Helper()
+	var seen lock.State
+	require.Equal(t, count, t.inspect(l).Count)
+	t.eventually(func() bool {
+		seen = t.inspect(l)
+		return !slices.ContainsFunc(seen.Nodes, func(n lock.NodeState) bool { return n.Count != count })
+	}, "every node counts %d, not %+v", count, &seen)
+}
+
+func (t *stage) inspect(l lock.Locker) lock.State {
+	t.Helper()
+	s, err := l.Inspect(bg)
+	require.NoError(t, err)
+	return s
+}
+
+// requireLost waits until the lease is over, and was not given back.
+func (t *stage) requireLost(lease *lock.Lease) {
+	t.Helper()
+	t.await(lease.Done(), "the end of the lease")
+	require.ErrorIs(t, lease.Err(), lock.ErrLost)
+	require.ErrorIs(t, lease.Unlock(bg), lock.ErrLost)
+}
+
+// requireEnded waits until ctx is cancelled, and checks why.
+func (t *stage) requireEnded(ctx context.Context, cause error) {
+	t.Helper()
+	t.await(ctx.Done(), "the end of the context")
+	require.ErrorIs(t, ctx.Err(), context.Canceled)
+	require.ErrorIs(t, context.Cause(ctx), cause)
+}
+
+// requireKeysOutlive makes sure that each node keeps the lock for longer than the lease
+// lasts: by the clock drift, of which a slow answer may seem to take a part.
+func (t *stage) requireKeysOutlive(lease *lock.Lease, drift time.Duration) {
+	t.Helper()
+	deadline := lease.Deadline()
+	for _, n := range t.nodes {
+		before := time.Now() // what the node says counts from a later moment
+		expires := before.Add(n.ttl(t, t.keys().Lock))
+		require.WithinRange(t, expires, deadline.Add(drift/4), deadline.Add(drift+promptly))
+	}
+}
+
+// lose deletes the lock on every node, as if they had all forgotten it.
+func (t *stage) lose() {
+	t.Helper()
+	for _, n := range t.nodes {
+		n.remove(t, t.keys().Lock)
+	}
+}
+
+// keys are those of the stage's lock, for a client without a prefix of its own.
+func (t *stage) keys() lua.Keys {
+	t.Helper()
+	k, err := lua.NewKeys("lock", t.name)
+	require.NoError(t, err)
+	return k
+}
+
+// requireUntouched makes sure that no node has a key that is named after the rule.
+func (t *stage) requireUntouched() {
+	t.Helper()
+	for _, n := range t.nodes {
+		require.Empty(t, n.keys(t, t.name))
+	}
+}
+
+// requireClean waits until nothing is left that stops anybody (I5).
+func (t *stage) requireClean() {
+	t.Helper()
+	for i, n := range t.nodes {
+		var dirt string
+		if clean := func() bool { dirt = n.dirt(t, t.name); return dirt == "" }; !clean() {
+			t.Logf("node %d has %s", i, dirt)
+			t.eventually(clean, "node %d is clean", i)
+		}
+	}
+}
+
+func (t *stage) eventually(cond func() bool, msg string, args ...any) {
+	t.Helper()
+	redistest.Eventually(t, within, cond, msg, args...)
+}
+
+// await waits for a channel that something closes.
+func (t *stage) await(c <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(within):
+		require.Fail(t, "not within "+within.String(), what)
+	}
+}
