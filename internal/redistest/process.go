@@ -79,3 +79,10 @@ func IgnoreGoroutines() []goleak.Option {
 		goleak.IgnoreAnyFunction("github.com/holdfast-go/holdfast/internal/redistest.(*process).run"),
 	}
 }
+
+// IgnoreRedials tells goleak to overlook the goroutine of a go-redis client whose
+// every dial has failed: it tries once a second whether its server is back, and sees
+// only between two tries that the client was closed. For TestMain where servers die.
+func IgnoreRedials() goleak.Option {
+	return goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial")
+}

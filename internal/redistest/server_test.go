@@ -178,6 +178,18 @@ func TestIgnoreGoroutinesCoversARunningServer(t *testing.T) {
 	require.NoError(t, goleak.Find(append(IgnoreGoroutines(), before)...))
 }
 
+func TestIgnoreRedialsCoversAClientOfADeadServer(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	s := Start(t)
+	c := s.Client(t, func(o *redis.Options) { o.PoolSize = 1 }) // redials once a whole pool has failed
+	s.Kill()
+	require.Error(t, c.Ping(bg).Err())
+	require.ErrorContains(t, goleak.Find(before), "tryDial")
+	require.NoError(t, c.Close())
+	require.NoError(t, goleak.Find(before, IgnoreRedials()))
+	Eventually(t, 10*time.Second, func() bool { return goleak.Find(before) == nil }, "it ends, a little after the client")
+}
+
 func TestRequire(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 
