@@ -1,0 +1,146 @@
+package lock_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// The names and signatures that programs are written against. More may be added; what
+// stands here does not change, and the compiler holds it.
+var (
+	_ func([]redis.UniversalClient, ...lock.ClientOption) (*lock.Client, error) = lock.NewClient
+	_ interface{ Close() error }                                                = (*lock.Client)(nil)
+
+	_ func(time.Duration) lock.Option                = lock.WithTTL
+	_ func() lock.Option                             = lock.WithoutWatchdog
+	_ func(time.Duration) lock.Option                = lock.WithMaxHold
+	_ func(time.Duration) lock.ClientOption          = lock.WithNodeTimeout
+	_ func(float64, time.Duration) lock.ClientOption = lock.WithClockDrift
+	_ func(string) lock.ClientOption                 = lock.WithPrefix
+	_ func(time.Duration) lock.ClientOption          = lock.WithRestartGuard
+	_ func(*slog.Logger) lock.ClientOption           = lock.WithLogger
+	_ lock.ClientOption                              = lock.Option(nil) // the default of a client's locks
+
+	_ func(context.Context) context.Context = lock.WithOwner
+
+	_ error = lock.ErrLocked
+	_ error = lock.ErrLost
+	_ error = lock.ErrNotHeld
+	_ error = lock.ErrReleased
+	_ error = lock.ErrClosed
+	_ error = (*lock.AcquireError)(nil)
+	_ error = (*lock.LeaseError)(nil)
+	_ error = redlock.ErrNoQuorum
+	_ error = (*redlock.NoQuorumError)(nil)
+)
+
+// locker is what every kind of mutex is: a Locker may have no method more, or another
+// program's implementation of it would break.
+type locker interface {
+	Name() string
+	Lock(ctx context.Context) (*lock.Lease, error)
+	TryLock(ctx context.Context) (*lock.Lease, error)
+	Do(ctx context.Context, fn func(context.Context) error) error
+	Inspect(ctx context.Context) (lock.State, error)
+	ForceUnlock(ctx context.Context) (bool, error)
+}
+
+var (
+	_ locker      = lock.Locker(nil)
+	_ lock.Locker = locker(nil)
+)
+
+var _ interface {
+	Name() string
+	ID() string
+	Token() int64
+	Count() int
+	Deadline() time.Time
+	Context(parent context.Context) context.Context
+	Done() <-chan struct{}
+	Err() error
+	Extend(ctx context.Context, ttl time.Duration) error
+	Unlock(ctx context.Context) error
+} = (*lock.Lease)(nil)
+
+// The fields that programs read.
+var (
+	_ = func(s lock.State) (held bool, holder string, count int, ttl time.Duration, token int64, queue []string, nodes []lock.NodeState) {
+		return s.Held, s.Holder, s.Count, s.TTL, s.Token, s.Queue, s.Nodes
+	}
+	_ = func(n lock.NodeState) (address string, reachable bool, holder string, count int, ttl time.Duration, token int64, err error) {
+		return n.Address, n.Reachable, n.Holder, n.Count, n.TTL, n.Token, n.Err
+	}
+	_ = func(e redlock.NoQuorumError) (nodes []redlock.NodeAnswer) { return e.Nodes }
+	_ = func(n redlock.NodeAnswer) (address string, agreed bool, err error) { return n.Address, n.Agreed, n.Err }
+)
+
+// One fact, one sentinel: none of them is another.
+func TestErrorsAreToldApart(t *testing.T) {
+	sentinels := []error{lock.ErrLocked, lock.ErrLost, lock.ErrNotHeld, lock.ErrReleased, lock.ErrClosed, redlock.ErrNoQuorum}
+	for i, err := range sentinels {
+		require.NotEmpty(t, err.Error())
+		for j, other := range sentinels {
+			require.Equal(t, i == j, errors.Is(err, other), "%v is %v", err, other)
+		}
+	}
+}
+
+func TestErrorOfAcquiringIsAllThatItNames(t *testing.T) {
+	refused := &redlock.NoQuorumError{Op: "acquire", Need: 2, Agreed: 1, Nodes: []redlock.NodeAnswer{
+		{Address: "a:1", Agreed: true},
+		{Address: "b:2", Err: redlock.ErrSilent},
+		{Address: "c:3"},
+	}}
+	var err error = &lock.AcquireError{Name: "orders", Err: context.DeadlineExceeded, Last: refused}
+	for _, is := range []error{context.DeadlineExceeded, redlock.ErrNoQuorum, redlock.ErrSilent} {
+		require.ErrorIs(t, err, is)
+	}
+	var typed *redlock.NoQuorumError
+	require.ErrorAs(t, err, &typed)
+	for _, part := range []string{"orders", "1 of 3", "2 needed", "a:1: yes", "b:2: " + redlock.ErrSilent.Error(), "c:3: no"} {
+		require.ErrorContains(t, err, part)
+	}
+}
+
+func TestZeroLeaseHoldsNothing(t *testing.T) {
+	var zero lock.Lease
+	require.Empty(t, zero.Name())
+	require.Empty(t, zero.ID())
+	require.Zero(t, zero.Token())
+	require.Zero(t, zero.Count())
+	require.True(t, zero.Deadline().IsZero())
+	select {
+	case <-zero.Done():
+	default:
+		t.Error("it is over from the start")
+	}
+	require.ErrorIs(t, zero.Err(), lock.ErrNotHeld)
+	require.ErrorIs(t, zero.Extend(t.Context(), time.Second), lock.ErrNotHeld)
+	require.ErrorIs(t, zero.Unlock(t.Context()), lock.ErrNotHeld)
+	ctx := zero.Context(t.Context())
+	require.ErrorIs(t, ctx.Err(), context.Canceled)
+	require.ErrorIs(t, context.Cause(ctx), lock.ErrNotHeld)
+}
+
+func TestScopeKeepsWhatItsContextIs(t *testing.T) {
+	type key struct{}
+	parent, cancel := context.WithTimeout(context.WithValue(t.Context(), key{}, "value"), time.Hour)
+	scope := lock.WithOwner(parent)
+	require.Equal(t, "value", scope.Value(key{}))
+	want, _ := parent.Deadline()
+	got, _ := scope.Deadline()
+	require.Equal(t, want, got)
+	require.NoError(t, scope.Err())
+	cancel()
+	require.ErrorIs(t, scope.Err(), context.Canceled)
+}
