@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Cell is one kind of run: what is set up, and what goes wrong.
+type Cell struct {
+	Name     string
+	N        int // nodes
+	Faults   []Kind
+	Disk     Disk // what a killed node finds; empty: nothing
+	Guard    time.Duration
+	TTL      time.Duration
+	Timeout  time.Duration // of a node
+	Every    time.Duration // the longest time between two faults of a storm
+	Duration time.Duration
+	Locks    []string
+	Brief    bool // stops are short: nothing expires, but much comes late
+	Workers  int
+	Crew     int // goroutines of each worker
+}
+
+func (c Cell) workers() int { return max(c.Workers, 1) }
+
+func (c Cell) every() time.Duration { return max(c.Every, time.Millisecond) }
+
+func (c Cell) String() string { return fmt.Sprintf("%s N=%d", c.Name, c.N) }
+
+// heartbeat is that of a fair lock's waiter.
+func (c Cell) heartbeat() time.Duration { return c.TTL }
+
+func (c Cell) quorum() int { return c.N/2 + 1 }
+
+// has tells whether a kind of fault belongs to the cell.
+func (c Cell) has(kinds ...Kind) bool {
+	for _, f := range c.Faults {
+		for _, k := range kinds {
+			if f == k {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// kept tells whether all that the promises rest on is kept.
+func (c Cell) kept() bool {
+	for _, k := range c.Faults {
+		if k.breaks() {
+			return false
+		}
+	}
+	return true
+}
+
+// base is what cells have in common.
+var base = Cell{
+	TTL:      800 * time.Millisecond,
+	Timeout:  100 * time.Millisecond,
+	Every:    500 * time.Millisecond,
+	Duration: 14 * time.Second,
+	Locks:    []string{"orders", "stock", "fair-desk"},
+	Workers:  3,
+	Crew:     4,
+}
+
+// guard is longer than every TTL in use, which an Extend asks for.
+const guard = time.Second
+
+func cell(name string, n int, change func(*Cell), faults ...Kind) Cell {
+	c := base
+	c.Name, c.N, c.Faults = name, n, faults
+	if change != nil {
+		change(&c)
+	}
+	return c
+}
+
+func disk(d Disk) func(*Cell) {
+	return func(c *Cell) {
+		c.Disk = d
+		if d != Always {
+			c.Guard = guard
+		}
+	}
+}
+
+// cells are what `make chaos` runs.
+func cells() []Cell {
+	var list []Cell
+	add := func(sizes []int, name string, change func(*Cell), faults ...Kind) {
+		for _, n := range sizes {
+			list = append(list, cell(name, n, change, faults...))
+		}
+	}
+	every := []int{1, 3, 5}
+	add(every, "calm", nil)
+	add(every, "kill, AOF always", disk(Always), KillNode)
+	add(every, "kill, nothing on disk, guard", disk(Nothing), KillNode)
+	add(every, "stop nodes", nil, StopNode)
+	return list
+}

@@ -1,0 +1,49 @@
+package main
+
+import "fmt"
+
+// A Violation is a promise that a history shows broken.
+type Violation struct {
+	Checker string
+	At      int64
+	Text    string
+}
+
+// A checker looks for one kind of violation.
+type checker struct {
+	name    string
+	promise string // what it holds the library to
+	// running tells that it can judge a history whose run has not ended.
+	running bool
+	check   func(*History) []Violation
+}
+
+var checkers = []checker{
+	{"exclusion", "no two valid leases of one lock overlap", true, checkExclusion},
+	{"tokens", "tokens are unique, and ordered as their holds are", true, checkTokens},
+	{"loss", "a lease is over at its deadline, and says so", true, checkLoss},
+}
+
+// check has every checker look at a history.
+func check(h *History) []Violation {
+	var found []Violation
+	for _, c := range checkers {
+		for _, v := range c.check(h) {
+			v.Checker = c.name
+			found = append(found, v)
+		}
+	}
+	return found
+}
+
+func violation(at int64, format string, args ...any) Violation {
+	return Violation{At: at, Text: fmt.Sprintf(format, args...)}
+}
+
+// seconds is a moment as the time since the start of the run.
+func (h *History) seconds(at int64) string {
+	if at == forever {
+		return "the end"
+	}
+	return fmt.Sprintf("%.4fs", float64(at-h.Start)/1e9)
+}

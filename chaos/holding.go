@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+// An acquisition is how a lock is asked for.
+type acquisition struct {
+	name   string
+	within *holding
+	blocks bool
+	final  bool
+}
+
+// A holding is a lease of a worker.
+type holding struct {
+	w     *worker
+	op    int64
+	name  string
+	lease *lock.Lease
+	ctx   context.Context // the work's, under the lease
+	ended bool
+}
+
+// lock asks for a lock and writes down what came of it.
+func (w *worker) lock(ctx context.Context, m lock.Locker, a acquisition) *holding {
+	op := w.ops.Add(1)
+	e := Event{Kind: evLock, Op: op, Name: a.name, Blocks: a.blocks, TTL: int64(w.cfg.TTL)}
+	if a.within != nil {
+		e.Within = a.within.op
+	}
+	if a.final {
+		w.rec.note(Event{Kind: evFinal, Op: op})
+	}
+	w.rec.note(e)
+	var lease *lock.Lease
+	var err error
+	if a.blocks {
+		lease, err = m.Lock(ctx)
+	} else {
+		lease, err = m.TryLock(ctx)
+	}
+	if err != nil {
+		w.rec.note(Event{Kind: evDenied, Op: op, Err: err.Error()})
+		return nil
+	}
+	at := now()
+	w.rec.note(Event{
+		At: at, Kind: evGranted, Op: op, Hold: lease.ID(), Token: lease.Token(), Count: lease.Count(),
+		Deadline: moment(lease.Deadline()),
+	})
+	h := &holding{w: w, op: op, name: a.name, lease: lease}
+	h.ctx = lease.Context(context.WithoutCancel(ctx)) // ctx bounds the wait only
+	h.holds()
+	return h
+}
+
+// do carries out one plan.
+func (w *worker) do(p plan) {
+	var opts []lock.Option
+	if p.fixed {
+		opts = append(opts, lock.WithoutWatchdog())
+	}
+	m := w.mutex(p.lock, opts...)
+	ctx, cancel := context.WithTimeout(w.work, p.wait)
+	defer cancel()
+	first := w.lock(ctx, m, acquisition{name: p.lock, blocks: !p.try})
+	if first == nil {
+		sleep(w.work, p.pause)
+		return
+	}
+	held := []*holding{first}
+	for range p.nested {
+		ctx, cancel := context.WithTimeout(first.ctx, w.cfg.TTL)
+		h := w.lock(ctx, m, acquisition{name: p.lock, within: first, blocks: true})
+		cancel()
+		if h == nil {
+			break
+		}
+		held = append(held, h)
+	}
+	for i := range p.updates {
+		first.update(p.hold / time.Duration(p.updates))
+		if i == 0 && p.extend > 0 {
+			first.extend(p.extend)
+		}
+	}
+	if p.outstay {
+		first.outstay()
+	}
+	for i := range held {
+		if p.crossed {
+			held[i].unlock()
+		} else {
+			held[len(held)-1-i].unlock()
+		}
+	}
+	sleep(w.work, p.pause)
+}
+
+// holds asks the lease, in both ways that there are, whether it is held, and writes
+// down if it says so.
+func (h *holding) holds() bool {
+	at := now()
+	deadline := moment(h.lease.Deadline())
+	held := h.lease.Err() == nil
+	if heldByContext := h.ctx.Err() == nil; held || heldByContext {
+		h.w.rec.note(Event{At: at, Kind: evHeld, Op: h.op, Deadline: deadline})
+	}
+	if !held {
+		h.lost()
+	}
+	return held
+}
+
+// lost writes down that the lease is over without an Unlock.
+func (h *holding) lost() {
+	if !h.ended {
+		h.ended = true
+		h.w.rec.note(Event{Kind: evLost, Op: h.op, Deadline: moment(h.lease.Deadline())})
+	}
+}
+
+// update adds one to the register that the lock protects, as long as the lease holds:
+// it reads, takes its time, and writes.
+func (h *holding) update(think time.Duration) {
+	if !h.holds() {
+		return
+	}
+	value, ok := h.w.store.read(h.name, h.lease.Token(), h.w.cfg.proc(), h.op)
+	h.rest(think)
+	if ok && h.holds() {
+		h.w.store.write(h.name, h.lease.Token(), value, value+1, h.w.cfg.proc(), h.op)
+	}
+}
+
+func (h *holding) extend(ttl time.Duration) {
+	err := h.lease.Extend(h.ctx, ttl)
+	e := Event{Kind: evExtended, Op: h.op, Deadline: moment(h.lease.Deadline())}
+	if err != nil {
+		e.Err = err.Error()
+	}
+	h.w.rec.note(e)
+}
+
+// rest holds the lease for d, or until it is lost.
+func (h *holding) rest(d time.Duration) {
+	select {
+	case <-h.lease.Done():
+	case <-time.After(d):
+	}
+	h.holds()
+}
+
+// patience is how long after its deadline a lease may take to say that it is over,
+// on a machine where everything else wants to run too.
+const patience = 2 * time.Second
+
+// outstay holds a fixed lease until it says itself that it is over.
+func (h *holding) outstay() {
+	deadline := time.NewTimer(time.Until(h.lease.Deadline()) + patience)
+	defer deadline.Stop()
+	select {
+	case <-h.lease.Done():
+	case <-deadline.C:
+		// A process that was stopped finds both at once: it is the lease's turn first.
+		sleep(context.Background(), patience/4)
+		select {
+		case <-h.lease.Done():
+		default:
+			h.w.rec.note(Event{Kind: evSilent, Op: h.op, Deadline: moment(h.lease.Deadline())})
+		}
+	}
+	h.holds()
+}
+
+func (h *holding) unlock() {
+	h.holds()
+	// The deadline is read before the moment is: what it was at that moment, or less.
+	deadline := moment(h.lease.Deadline())
+	h.w.rec.note(Event{Kind: evUnlock, Op: h.op, Deadline: deadline})
+	h.ended = true
+	err := h.lease.Unlock(context.Background())
+	e := Event{Kind: evUnlocked, Op: h.op}
+	if err != nil {
+		e.Err = err.Error()
+	}
+	h.w.rec.note(e)
+}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/fifo"
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+// A Look is what the nodes have of one lock at about one moment, seen past the
+// network's faults.
+type Look struct {
+	From, To int64
+	Name     string
+	Nodes    []Sight
+}
+
+// A Sight is what one node has.
+type Sight struct {
+	OK    bool // it answered
+	Hold  string
+	Count int
+	TTL   time.Duration
+	Queue []fifo.Place
+}
+
+// A monitor looks at the nodes all the time.
+type monitor struct {
+	stop    context.CancelFunc
+	running sync.WaitGroup
+
+	mu    sync.Mutex
+	looks []Look
+}
+
+const lookEvery = 30 * time.Millisecond
+
+func watch(r *Run) *monitor {
+	ctx, stop := context.WithCancel(context.Background())
+	m := &monitor{stop: stop}
+	for _, name := range r.Cell.Locks {
+		keys, err := lua.NewKeys("lock", name)
+		if err != nil {
+			panic(err)
+		}
+		m.running.Go(func() {
+			for tick := time.NewTicker(lookEvery); ; {
+				select {
+				case <-ctx.Done():
+					tick.Stop()
+					return
+				case <-tick.C:
+				}
+				look := Look{From: now(), Name: name, Nodes: make([]Sight, len(r.nodes))}
+				var asking sync.WaitGroup
+				for i, n := range r.nodes {
+					asking.Go(func() { look.Nodes[i] = n.look(ctx, keys) })
+				}
+				asking.Wait()
+				look.To = now()
+				m.mu.Lock()
+				m.looks = append(m.looks, look)
+				m.mu.Unlock()
+			}
+		})
+	}
+	return m
+}
+
+func (n *node) look(ctx context.Context, keys lua.Keys) Sight {
+	ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+	defer cancel()
+	reply, err := lua.Inspect{Keys: keys}.Call().Run(ctx, n.direct)
+	if err != nil {
+		return Sight{}
+	}
+	in, err := lua.ParseInspected(reply)
+	if err != nil {
+		return Sight{}
+	}
+	s := Sight{OK: true, Hold: in.Holder, Count: in.Count, TTL: in.TTL}
+	for _, w := range in.Queue {
+		s.Queue = append(s.Queue, fifo.Place{Hold: w.Hold, Ticket: w.Ticket})
+	}
+	return s
+}
+
+func (m *monitor) seen() []Look {
+	if m == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.looks[:len(m.looks):len(m.looks)]
+}
+
+func (m *monitor) close() {
+	m.stop()
+	m.running.Wait()
+}
+
+// leftovers waits until nothing but tokens is left on the nodes, for as long as the
+// marks of voided holds live, and returns what is there even then.
+func (r *Run) leftovers() []string {
+	deadline := time.Now().Add(10*time.Second + 2*r.Cell.TTL + 2*time.Second)
+	for {
+		var left []string
+		for i, n := range r.nodes {
+			keys, err := n.direct.Keys(context.Background(), "*").Result()
+			r.note(err)
+			for _, k := range keys {
+				if !strings.HasSuffix(k, ":token") {
+					left = append(left, "n"+string(rune('0'+i))+" "+k)
+				} else if ttl := n.direct.PTTL(context.Background(), k).Val(); ttl < 0 {
+					left = append(left, "n"+string(rune('0'+i))+" "+k+", without a TTL")
+				}
+			}
+		}
+		if len(left) == 0 || time.Now().After(deadline) {
+			return left
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"hash/fnv"
+	"math/rand/v2"
+	"time"
+)
+
+// A plan is what a worker does next: all of its choices, drawn before the first of
+// them is acted upon, so that they depend on the seed and not on what happens.
+type plan struct {
+	lock    string
+	fixed   bool          // a lease without watchdog
+	try     bool          // TryLock
+	wait    time.Duration // gives up waiting after this
+	updates int           // of the register, spread over the hold
+	hold    time.Duration
+	nested  int           // re-entries within
+	crossed bool          // ends its leases in the order in which it took them
+	extend  time.Duration // Extend by this; 0: not
+	outstay bool          // keeps a fixed lease until it is told that it is over
+	pause   time.Duration // then
+}
+
+// draw returns the nth plan of one goroutine of a worker.
+func draw(cfg *Config, goroutine, n int) plan {
+	rng := dice(cfg.Seed, "plan", int64(cfg.Worker), int64(cfg.Life), int64(goroutine), int64(n))
+	ttl := cfg.TTL
+	p := plan{
+		lock:    cfg.Names[rng.IntN(len(cfg.Names))],
+		try:     rng.IntN(8) == 0,
+		wait:    ttl/10 + rng.N(6*ttl),
+		updates: 1 + rng.IntN(3),
+		hold:    rng.N(ttl / 10),
+		pause:   rng.N(ttl / 8),
+	}
+	switch rng.IntN(40) {
+	case 0, 1: // outlives its TTL, by renewal
+		p.hold = ttl/2 + rng.N(ttl)
+	case 2, 3:
+		p.fixed = true
+		p.outstay = true
+	case 4:
+		p.fixed = true
+		p.extend = ttl/2 + rng.N(ttl/2)
+		p.hold = rng.N(ttl)
+	case 5, 6, 7: // cancelled early
+		p.wait = rng.N(ttl/10) + time.Millisecond
+	}
+	if rng.IntN(3) == 0 {
+		p.nested = 1 + rng.IntN(2)
+		p.crossed = rng.IntN(2) == 0
+	}
+	return p
+}
+
+// dice are the random numbers for one purpose: the same for the same seed, whatever
+// else is drawn.
+func dice(seed uint64, purpose string, numbers ...int64) *source {
+	h := fnv.New64a()
+	h.Write([]byte(purpose))
+	for _, n := range numbers {
+		for i := range 8 {
+			h.Write([]byte{byte(n >> (8 * i))})
+		}
+	}
+	return &source{rand.New(rand.NewPCG(seed, h.Sum64()))}
+}
+
+type source struct{ *rand.Rand }
+
+// N is a random duration below d.
+func (s *source) N(d time.Duration) time.Duration { return time.Duration(s.Int64N(int64(max(d, 1)))) }
