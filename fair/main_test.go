@@ -5,7 +5,10 @@ import (
 	"os"
 	"testing"
 
+	"github.com/redis/go-redis/v9/logging"
 	"go.uber.org/goleak"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
 var bg = context.Background()
@@ -15,5 +18,6 @@ func TestMain(m *testing.M) {
 	if setup, ok := os.LookupEnv(programEnv); ok {
 		os.Exit(runProgram(setup, os.Stdin, os.Stdout))
 	}
-	goleak.VerifyTestMain(m)
+	logging.Disable() // it tells of every dial to a node that is down
+	goleak.VerifyTestMain(m, redistest.IgnoreRedials())
 }

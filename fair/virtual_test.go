@@ -1,0 +1,211 @@
+package fair_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/fair"
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+// What is about time, in virtual time: its bounds are exact.
+
+const beatDefault = 2 * time.Second
+
+// A bubble is the nodes of one fair lock in virtual time.
+type bubble struct {
+	nodes []*virtual.Node
+	keys  lua.Keys
+}
+
+// inBubbles runs a test in virtual time on one node and on five.
+func inBubbles(t *testing.T, test func(t *testing.T, b *bubble)) {
+	t.Parallel()
+	for _, n := range []int{1, 5} {
+		t.Run(fmt.Sprintf("%d nodes", n), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				keys, err := lua.NewKeys("lock", "orders")
+				require.NoError(t, err)
+				test(t, &bubble{nodes: virtual.StartN(t, n), keys: keys})
+			})
+		})
+	}
+}
+
+// host is a machine with one process that uses the lock.
+func (b *bubble) host(t *testing.T, opts ...lock.ClientOption) (*virtual.Host, *fair.Mutex) {
+	t.Helper()
+	h := virtual.NewHost(b.nodes)
+	c, err := lock.NewClient(h.Clients(t), opts...)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return h, fair.New(c, "orders")
+}
+
+func (b *bubble) mutex(t *testing.T, opts ...lock.ClientOption) *fair.Mutex {
+	t.Helper()
+	_, m := b.host(t, opts...)
+	return m
+}
+
+// places are the queues of all nodes, with the tickets.
+func (b *bubble) places(t *testing.T) []map[string]float64 {
+	t.Helper()
+	var places []map[string]float64
+	for _, n := range b.nodes {
+		queue := make(map[string]float64)
+		ids, err := n.Memory().ZMembers(b.keys.Queue)
+		require.NoError(t, err)
+		for _, id := range ids {
+			queue[id], err = n.Memory().ZScore(b.keys.Queue, id)
+			require.NoError(t, err)
+		}
+		places = append(places, queue)
+	}
+	return places
+}
+
+// mute has no node tell its subscribers anything.
+func (b *bubble) mute(on bool) {
+	for _, n := range b.nodes {
+		n.Mute(on)
+	}
+}
+
+// A wait is one Lock in virtual time.
+type wait struct {
+	began time.Time
+	ended time.Time
+	lease *lock.Lease
+	err   error
+	done  chan struct{}
+}
+
+// enqueue starts a Lock, and returns when all that it does at once is done.
+func enqueue(m *fair.Mutex) *wait {
+	w := &wait{began: time.Now(), done: make(chan struct{})}
+	go func() {
+		defer close(w.done)
+		w.lease, w.err = m.Lock(bg)
+		w.ended = time.Now()
+	}()
+	synctest.Wait()
+	return w
+}
+
+// granted waits for the lock, and tells how long after since it came.
+func (w *wait) granted(t *testing.T, since time.Time) time.Duration {
+	t.Helper()
+	<-w.done
+	require.NoError(t, w.err)
+	return w.ended.Sub(since)
+}
+
+func over(w *wait) bool {
+	select {
+	case <-w.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func held(t *testing.T, m *fair.Mutex) *lock.Lease {
+	t.Helper()
+	lease, err := m.TryLock(bg)
+	require.NoError(t, err)
+	return lease
+}
+
+func TestKilledHeadDelaysNobodyWhereTheServerSeesIt(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		lease := held(t, b.mutex(t))
+		dead, mutex := b.host(t)
+		enqueue(mutex)
+		next := enqueue(b.mutex(t))
+		dead.Kill()
+		synctest.Wait()
+		released := time.Now()
+		require.NoError(t, lease.Unlock(bg))
+		require.Zero(t, next.granted(t, released))
+		require.NoError(t, next.lease.Unlock(bg))
+	})
+}
+
+func TestCrashedHolderDelaysTheHeadByItsTTL(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		const ttl = 10 * time.Second
+		dead, mutex := b.host(t, lock.WithTTL(ttl))
+		held(t, mutex)
+		renewed := time.Now()
+		first, second := enqueue(b.mutex(t)), enqueue(b.mutex(t))
+		dead.Kill()
+		took := first.granted(t, renewed)
+		require.GreaterOrEqual(t, took, ttl)
+		require.LessOrEqual(t, took, ttl+50*time.Millisecond)
+		require.NoError(t, first.lease.Unlock(bg))
+		require.Zero(t, second.granted(t, first.ended))
+		require.NoError(t, second.lease.Unlock(bg))
+	})
+}
+
+func TestLiveWaitersAreNeverPurgedHoweverLongTheyWait(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		lease := held(t, b.mutex(t))
+		crowd := b.mutex(t)
+		waits := []*wait{enqueue(b.mutex(t)), enqueue(crowd), enqueue(crowd), enqueue(b.mutex(t))}
+		places := b.places(t)
+		require.Len(t, places[0], len(waits))
+		for range 20 {
+			time.Sleep(10 * beatDefault)
+			require.Equal(t, places, b.places(t))
+		}
+		released := time.Now()
+		require.NoError(t, lease.Unlock(bg))
+		for _, w := range waits {
+			require.Zero(t, w.granted(t, released))
+			require.NoError(t, w.lease.Unlock(bg))
+		}
+	})
+}
+
+func TestLostWakeUpCostsLessThanAHeartbeat(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		lease := held(t, b.mutex(t))
+		first, second := enqueue(b.mutex(t)), enqueue(b.mutex(t))
+		time.Sleep(time.Minute)
+		b.mute(true)
+		released := time.Now()
+		require.NoError(t, lease.Unlock(bg))
+		b.mute(false)
+		require.LessOrEqual(t, first.granted(t, released), beatDefault/3)
+		require.False(t, over(second))
+		require.NoError(t, first.lease.Unlock(bg))
+		require.Zero(t, second.granted(t, first.ended))
+		require.NoError(t, second.lease.Unlock(bg))
+	})
+}
+
+func TestLostLockKeyWakesTheHeadWithinAHeartbeat(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		lease := held(t, b.mutex(t, lock.WithTTL(time.Hour)))
+		first, second := enqueue(b.mutex(t)), enqueue(b.mutex(t))
+		time.Sleep(time.Minute)
+		for _, n := range b.nodes {
+			n.Memory().Del(b.keys.Lock)
+		}
+		lost := time.Now()
+		require.LessOrEqual(t, first.granted(t, lost), beatDefault/3)
+		require.False(t, over(second))
+		require.NoError(t, first.lease.Unlock(bg))
+		require.Zero(t, second.granted(t, first.ended))
+		require.NoError(t, second.lease.Unlock(bg))
+		require.ErrorIs(t, lease.Unlock(bg), lock.ErrLost)
+	})
+}
