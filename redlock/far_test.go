@@ -1,0 +1,94 @@
+package redlock_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// far makes a group whose nodes answer after their delays. It knows by then how far
+// they are.
+func far(t *testing.T, delays ...time.Duration) ([]*redistest.Server, []*redistest.Proxy, cycle) {
+	t.Helper()
+	servers, proxies, clients := proxied(t, len(delays))
+	for i, p := range proxies {
+		p.SetDelay(delays[i])
+	}
+	g := met(t, clients...)
+	run := func(name string) (lock, unlock time.Duration) {
+		won := false
+		for !won { // it may, rarely, overtake the last release
+			h := newHold(t, g, name)
+			start := time.Now()
+			won = decide(t, g, h.acquire()).Won()
+			lock = time.Since(start)
+			start = time.Now()
+			require.True(t, decide(t, g, h.release()).Won())
+			unlock = time.Since(start)
+		}
+		return lock, unlock
+	}
+	for range 20 {
+		run("warm up")
+	}
+	return servers, proxies, run
+}
+
+type cycle func(name string) (lock, unlock time.Duration)
+
+func TestCallersDoNotWaitForEachOthersRoundTripToAFarNode(t *testing.T) {
+	const trip = 40 * time.Millisecond
+	_, proxies, run := far(t, trip/4, trip/2, trip, trip+trip/2, 3*trip)
+	var mu sync.Mutex
+	var locks, unlocks []time.Duration
+	var callers sync.WaitGroup
+	for i := range 32 {
+		callers.Go(func() {
+			for range 8 {
+				lock, unlock := run(fmt.Sprint("name ", i))
+				mu.Lock()
+				locks, unlocks = append(locks, lock), append(unlocks, unlock)
+				mu.Unlock()
+			}
+		})
+	}
+	callers.Wait()
+	t.Logf("the third fastest node answers in %v; median of acquire: %v, of release: %v", trip, median(locks), median(unlocks))
+	// One flight at a time would take from half a round trip to a whole one more.
+	require.Less(t, median(locks), trip*7/5)
+	require.Less(t, median(unlocks), trip*7/5)
+	for _, p := range proxies {
+		require.LessOrEqual(t, p.Connections(), 16)
+	}
+}
+
+func TestCommandsAboutOneKeyReachAFarNodeInOrder(t *testing.T) {
+	servers, _, run := far(t, 2*time.Millisecond, 3*time.Millisecond, 30*time.Millisecond)
+	var callers sync.WaitGroup
+	for i := range 16 {
+		callers.Go(func() {
+			for range 20 {
+				run(fmt.Sprint("name ", i))
+			}
+		})
+	}
+	callers.Wait()
+	// A release that might overtake the acquisition would have to leave a mark.
+	for _, s := range servers {
+		c := s.Client(t)
+		redistest.Eventually(t, within, func() bool {
+			keys, err := c.Keys(context.Background(), "lock:{name*}").Result()
+			require.NoError(t, err)
+			return len(keys) == 0
+		}, "each hold is gone")
+		marks, err := c.Keys(context.Background(), "*:void").Result()
+		require.NoError(t, err)
+		require.Empty(t, marks)
+	}
+}
