@@ -56,7 +56,7 @@ func (e *Engine) acquire(ctx context.Context, block bool) (*Lease, error) {
 		return nil, a.fail(err, denial{})
 	}
 	defer c.leave()
-	a.slot = ownerOf(ctx).slot(c, e.keys.Lock)
+	a.slot = ownerOf(ctx).slot(c, e.key)
 	defer a.slot.leave()
 
 	for {

@@ -167,7 +167,7 @@ func (p *place) note(q *queuer, d denial) {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p.contest.last = d
+	p.contest.last = &d
 	if q.ticket.Final {
 		p.ticket = q.ticket.Number
 	}

@@ -43,8 +43,8 @@ type Client struct {
 
 	mu       sync.Mutex
 	closed   bool
-	contests map[string]*contest // by key: the names that this process holds or wants
-	queuers  map[string]*queuer  // by hold id: who waits in a queue on the nodes
+	contests map[contestKey]*contest // the names that this process holds or wants
+	queuers  map[string]*queuer      // by hold id: who waits in a queue on the nodes
 	listens  *waiter.Subscription
 }
 
@@ -90,7 +90,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		closing:   make(chan struct{}),
 		channels:  lua.ClientChannels(s.prefix),
 		alone:     !group.Clustered(),
-		contests:  make(map[string]*contest),
+		contests:  make(map[contestKey]*contest),
 		queuers:   make(map[string]*queuer),
 	}
 	if err := c.locks.check(c); err != nil {

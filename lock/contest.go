@@ -15,18 +15,24 @@ import (
 // on the nodes, and the order here is only that of their arrival.
 type contest struct {
 	client *Client
-	key    string
+	key    contestKey
 	holder *hold    // nil: nobody in this process, as far as is known
 	queue  []*place // first come, first served
-	last   denial   // what the last attempt found
+	last   *denial  // what the last attempt found; nil: none has been made
 
 	// Of contenders.
 	wakes  *waiter.Subscription // nil: none
-	streak int                  // hand-overs in this process without another one having its turn
+	streak int32                // hand-overs in this process without another one having its turn
 	even   bool                 // the message of the last release is to wake the head
 	// Of queuers.
 	beats *beats // nil: none
 	blind bool   // it cannot be guessed who is next
+}
+
+// A contestKey tells contests apart.
+type contestKey struct {
+	lock  string
+	queue bool // of queuers
 }
 
 // A place is where one blocked Lock stands in its contest.
@@ -43,7 +49,7 @@ type place struct {
 }
 
 // join queues for key and returns the place.
-func (c *Client) join(key string, q *queuer) *place {
+func (c *Client) join(key contestKey, q *queuer) *place {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ct := c.contest(key)
@@ -53,7 +59,7 @@ func (c *Client) join(key string, q *queuer) *place {
 }
 
 // contest finds or makes the contest for key. Called with mu held.
-func (c *Client) contest(key string) *contest {
+func (c *Client) contest(key contestKey) *contest {
 	ct := c.contests[key]
 	if ct == nil {
 		ct = &contest{client: c, key: key}
@@ -158,7 +164,7 @@ func (ct *contest) published(id string) {
 	// A release of this process has woken the head already, without the way round
 	// through Redis, unless the nodes were late to learn of it. That of the present
 	// holder is somebody's ForceUnlock.
-	if ct.client.made(id) && ct.last.holder != id && !ct.even &&
+	if ct.client.made(id) && (ct.last == nil || ct.last.holder != id) && !ct.even &&
 		(ct.holder == nil || ct.holder.id != id) {
 		return
 	}
@@ -176,7 +182,7 @@ func (c *Client) won(h *hold, p *place) bool {
 	ct := c.contest(h.engine.contest())
 	before := ct.holder
 	ct.holder = h
-	ct.last = denial{}
+	ct.last = nil
 	if p != nil {
 		ct.remove(p)
 	}
@@ -240,14 +246,14 @@ func (c *Client) wanted(h *hold) bool {
 }
 
 // crowded tells whether somebody in this process has key or waits for it.
-func (c *Client) crowded(key string) bool {
+func (c *Client) crowded(key contestKey) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.contests[key] != nil
 }
 
 // holder returns the hold that this client has on key.
-func (c *Client) holder(key string) *hold {
+func (c *Client) holder(key contestKey) *hold {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if ct := c.contests[key]; ct != nil {
@@ -261,7 +267,7 @@ func (p *place) saw(d denial) {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p.contest.last = d
+	p.contest.last = &d
 	if d.holder != "" && !c.made(d.holder) {
 		p.contest.streak = 0
 	}
@@ -275,5 +281,8 @@ func (p *place) seen() denial {
 	if h := p.contest.holder; h != nil {
 		return denial{holder: h.id, sure: true}
 	}
-	return p.contest.last
+	if p.contest.last == nil {
+		return denial{}
+	}
+	return *p.contest.last
 }

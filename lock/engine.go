@@ -15,7 +15,7 @@ type Engine struct {
 	client *Client
 	kind   Kind
 	name   string
-	keys   lua.Keys
+	key    string // lua.Keys.Lock
 	set    settings
 	err    error // what is wrong with the lock; every call returns it
 }
@@ -46,23 +46,24 @@ func NewEngine(c *Client, kind Kind, name string, opts ...Option) *Engine {
 		e.err = fmt.Errorf("lock: %w", err)
 		return e
 	}
-	e.keys = keys
+	e.key = keys.Lock
 	return e
 }
 
-// contest is the key of the contest that the lock's waiters are in. Contenders and
-// queuers for one name never meet in one.
-func (e *Engine) contest() string {
-	if _, ok := e.kind.(Queue); ok {
-		return e.keys.Queue
-	}
-	return e.keys.Lock
+// keys are built when they are needed: there may be many locks, most of them idle.
+func (e *Engine) keys() lua.Keys { return lua.KeysOf(e.key) }
+
+// contest tells which contest the lock's waiters are in. Contenders and queuers for
+// one name never meet in one.
+func (e *Engine) contest() contestKey {
+	_, queue := e.kind.(Queue)
+	return contestKey{lock: e.key, queue: queue}
 }
 
 // request is what the kind's scripts are told about the hold called id.
 func (e *Engine) request(id string, count int) Request {
 	return Request{
-		Keys:      e.keys,
+		Keys:      e.keys(),
 		Hold:      id,
 		Count:     count,
 		TTL:       e.set.ttl,

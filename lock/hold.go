@@ -36,7 +36,7 @@ type hold struct {
 // request is what the kind's scripts are told about the hold.
 func (h *hold) request(count int) Request { return h.engine.request(h.id, count) }
 
-func (h *hold) keys() lua.Keys { return h.engine.keys }
+func (h *hold) keys() lua.Keys { return h.engine.keys() }
 
 // lease adds a lease that is valid until deadline, by a command sent at start. It is
 // called with mu held, or before the hold is known to others.
@@ -46,7 +46,6 @@ func (h *hold) lease(set settings, count int, start, deadline time.Time) *Lease 
 		count:    count,
 		deadline: deadline,
 		renew:    set.renew,
-		done:     make(chan struct{}),
 	}
 	if set.maxHold > 0 {
 		l.renewUntil = start.Add(set.maxHold)

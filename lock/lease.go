@@ -15,17 +15,17 @@ import (
 type Lease struct {
 	hold  *hold
 	count int
-	done  chan struct{}
 
 	// Guarded by hold.mu.
 	deadline   time.Time
-	renew      bool
-	renewUntil time.Time // max hold; zero: no cap
+	renewUntil time.Time     // max hold; zero: no cap
+	done       chan struct{} // nil: nobody has asked for it
 	err        error
-	unlocked   bool // Unlock was called
 	scopes     map[*scope]struct{}
-	scoped     bool // Context was called
-	parents    int  // how many of the contexts' parents have not ended
+	parents    int32 // how many of the contexts' parents have not ended
+	scoped     bool  // Context was called
+	renew      bool
+	unlocked   bool // Unlock was called
 }
 
 // Name is the name of the lock.
@@ -74,6 +74,14 @@ func (l *Lease) Deadline() time.Time {
 func (l *Lease) Done() <-chan struct{} {
 	if l.hold == nil {
 		return closed
+	}
+	l.hold.mu.Lock()
+	defer l.hold.mu.Unlock()
+	switch {
+	case l.err != nil:
+		return closed
+	case l.done == nil:
+		l.done = make(chan struct{})
 	}
 	return l.done
 }
@@ -221,7 +229,9 @@ func (h *hold) isOver() bool {
 // cancel must follow without it.
 func (l *Lease) end(err error) {
 	l.err = err
-	close(l.done)
+	if l.done != nil {
+		close(l.done)
+	}
 	h := l.hold
 	for i := range h.leases {
 		if h.leases[i] == l {

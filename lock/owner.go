@@ -34,14 +34,16 @@ type slot struct {
 	client *Client
 	key    string
 
-	// turn is taken while a command about this hold is under way: count by count, and
-	// nothing after the release. It is never taken while waiting for another owner.
-	turn chan struct{}
+	users int // who needs the slot to stay; guarded by owner.mu
 
 	mu      sync.Mutex
-	users   int           // who needs the slot to stay; guarded by owner.mu
 	hold    *hold         // nil: none
 	changed chan struct{} // closed when hold is set; nil: nobody listens
+
+	// taken while a command about this hold is under way: count by count, and nothing
+	// after the release. It is never taken while waiting for another owner.
+	taken bool
+	freed chan struct{} // closed when taken ends; nil: nobody listens
 }
 
 // slot returns the owner's place for key, which stays until leave.
@@ -54,7 +56,7 @@ func (o *owner) slot(c *Client, key string) *slot {
 			return s
 		}
 	}
-	s := &slot{owner: o, client: c, key: key, turn: make(chan struct{}, 1), users: 1}
+	s := &slot{owner: o, client: c, key: key, users: 1}
 	o.slots = append(o.slots, s)
 	return s
 }
@@ -86,21 +88,36 @@ func (s *slot) leave() {
 
 // take waits for the turn.
 func (s *slot) take(ctx context.Context) error {
-	select {
-	case s.turn <- struct{}{}:
-		return nil
-	default:
-	}
-	select {
-	case s.turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
+	for {
+		s.mu.Lock()
+		if !s.taken {
+			s.taken = true
+			s.mu.Unlock()
+			return nil
+		}
+		if s.freed == nil {
+			s.freed = make(chan struct{})
+		}
+		freed := s.freed
+		s.mu.Unlock()
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }
 
 // give ends the turn.
-func (s *slot) give() { <-s.turn }
+func (s *slot) give() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken = false
+	if s.freed != nil {
+		close(s.freed)
+		s.freed = nil
+	}
+}
 
 // held returns the hold that the owner has, lost or not, until its last lease is unlocked.
 func (s *slot) held() *hold {

@@ -41,14 +41,27 @@ func NewKeys(prefix, name string) (Keys, error) {
 	if !hasTag(key) {
 		return Keys{}, fmt.Errorf("the braces in %q make no hash tag: a Cluster could not keep the keys of this lock together", prefix+":"+name)
 	}
+	return KeysOf(key), nil
+}
+
+// KeysOf builds the keys of the lock whose Lock key is lock. All of them share one string:
+// there may be many locks.
+func KeysOf(lock string) Keys {
+	const token, void, queue, waiters, channel = ":token", ":void", ":queue", ":waiters", ":channel"
+	all := lock + token + lock + void + lock + queue + lock + waiters + lock + channel
+	next := func(suffix string) string {
+		key := all[:len(lock)+len(suffix)]
+		all = all[len(key):]
+		return key
+	}
 	return Keys{
-		Lock:    key,
-		Token:   key + ":token",
-		Void:    key + ":void",
-		Queue:   key + ":queue",
-		Waiters: key + ":waiters",
-		Channel: key + ":channel",
-	}, nil
+		Lock:    lock,
+		Token:   next(token),
+		Void:    next(void),
+		Queue:   next(queue),
+		Waiters: next(waiters),
+		Channel: next(channel),
+	}
 }
 
 // ClientChannels is what the Pub/Sub channels of clients begin with: a client's own id
