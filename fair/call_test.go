@@ -3,6 +3,7 @@ package fair_test
 import (
 	"context"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -135,4 +136,29 @@ func (r *rig) pass(t *testing.T, calls ...*call) {
 		require.NoError(t, c.unlock())
 	}
 	r.requireOrder(t)
+}
+
+// serve has each call pass the lock on as soon as it has it, whoever comes first, and
+// returns when all have.
+func (r *rig) serve(t *testing.T, calls ...*call) {
+	t.Helper()
+	var serving sync.WaitGroup
+	for _, c := range calls {
+		serving.Go(func() { c.serve(t) })
+	}
+	serving.Wait()
+}
+
+func (c *call) serve(t *testing.T) {
+	<-c.done
+	if c.err != nil {
+		t.Error(c.err)
+		return
+	}
+	if n := c.rig.inside.Load(); n != 1 {
+		t.Errorf("%d are inside", n)
+	}
+	if err := c.unlock(); err != nil {
+		t.Error(err)
+	}
 }

@@ -67,19 +67,7 @@ func TestHundredsOfWaitersAreServedInOrder(t *testing.T) {
 						<-arrivals.C
 					}
 					c := p.lock(r, fmt.Sprintf("waiter %d of client %d", j, i))
-					running.Go(func() {
-						<-c.done
-						if c.err != nil {
-							t.Error(c.err)
-							return
-						}
-						if n := r.inside.Load(); n != 1 {
-							t.Errorf("%d are inside", n)
-						}
-						if err := c.unlock(); err != nil {
-							t.Error(err)
-						}
-					})
+					running.Go(func() { c.serve(t) })
 				}
 			})
 		}

@@ -31,6 +31,8 @@ type setup struct {
 	Name    string
 	TTL     time.Duration
 	Beat    time.Duration
+
+	NodeTimeout time.Duration
 }
 
 // A program is another process. It is told a line "lock <who>", and tells "granted <who>
@@ -49,7 +51,7 @@ type program struct {
 // program starts a process of its own. change changes what it is started with.
 func (r *rig) program(t *testing.T, change ...func(*setup)) *program {
 	t.Helper()
-	s := setup{Addrs: redistest.Addrs(r.servers), Cluster: r.cluster != nil, Name: r.name, TTL: 30 * time.Second, Beat: time.Minute}
+	s := setup{Addrs: redistest.Addrs(r.servers), Cluster: r.cluster != nil, Name: r.name, TTL: 30 * time.Second, Beat: time.Minute, NodeTimeout: 200 * time.Millisecond}
 	for _, f := range change {
 		f(&s)
 	}
@@ -180,7 +182,7 @@ func (p *process) run(input io.Reader) error {
 			nodes = append(nodes, redis.NewClient(&redis.Options{Addr: addr}))
 		}
 	}
-	locks, err := lock.NewClient(nodes)
+	locks, err := lock.NewClient(nodes, lock.WithNodeTimeout(s.NodeTimeout))
 	if err != nil {
 		return err
 	}

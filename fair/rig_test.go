@@ -3,6 +3,7 @@ package fair_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -34,6 +35,7 @@ var calm = lock.WithWaiterHeartbeat(time.Minute)
 var (
 	askCall    = script(lua.FairAcquire{})
 	yieldCall  = script(lua.FairYield{})
+	fenceCall  = script(lua.Fence{})
 	anyScript  = redistest.Command("EVALSHA", "EVAL")
 	allScripts = []interface{ Call() lua.Call }{
 		lua.FairAcquire{}, lua.FairRelease{}, lua.FairYield{}, lua.FairSettle{}, lua.FairBeat{},
@@ -150,6 +152,15 @@ func (r *rig) hold(t *testing.T, opts ...lock.ClientOption) *lock.Lease {
 // settled tells who has a place, in order.
 func (r *rig) settled() []string {
 	return fifo.Settled(fifo.Look(bg, r.keys(), r.eyes), r.quorum())
+}
+
+// waiting is how many stand in the queues of all nodes, the place of each fixed or not.
+func (r *rig) waiting() int {
+	n := math.MaxInt
+	for _, queue := range fifo.Look(bg, r.keys(), r.eyes) {
+		n = min(n, len(queue))
+	}
+	return n
 }
 
 // watch notes who has a place, until the test ends.

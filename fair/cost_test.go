@@ -1,0 +1,156 @@
+package fair_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/reentrant"
+)
+
+// What it costs.
+
+func TestUncontendedItSendsWhatReentrantSends(t *testing.T) {
+	t.Parallel()
+	const rounds = 50
+	for _, n := range []int{1, 3, 5} {
+		r := newRig(t, n)
+		count := func(of func(*lock.Client) lock.Locker) (scripts, subscriptions int) {
+			c, proxies := r.proxied(t, calm)
+			before := sent(proxies, anyScript)
+			for range rounds {
+				lease, err := of(c).Lock(bg)
+				require.NoError(t, err)
+				require.NoError(t, lease.Unlock(bg))
+			}
+			require.NoError(t, c.Close()) // waits for what is under way
+			// Where fencing counters differ, the token takes a round of its own, of any lock.
+			return sent(proxies, anyScript) - before - sent(proxies, fenceCall), sent(proxies, redistest.Command("SUBSCRIBE"))
+		}
+		scripts, subscriptions := count(func(c *lock.Client) lock.Locker { return r.mutex(c) })
+		others, _ := count(func(c *lock.Client) lock.Locker { return reentrant.New(c, "another") })
+		t.Logf("%d nodes, %d times lock and unlock: %d scripts, reentrant %d", n, rounds, scripts, others)
+		require.Zero(t, subscriptions, "nobody has to be woken")
+		// Whom a decision came too early for is not asked any more.
+		require.LessOrEqual(t, scripts, 2*rounds*n, "one for each node to lock, and one to unlock")
+		require.LessOrEqual(t, others, 2*rounds*n)
+		require.GreaterOrEqual(t, scripts, 2*rounds*r.quorum())
+		r.requireDrained(t)
+	}
+}
+
+func TestUncontendedItTakesOneRoundAlsoAfterOthersHaveWaited(t *testing.T) {
+	t.Parallel()
+	const trip = 100 * time.Millisecond
+	for _, n := range []int{1, 5} {
+		r := newRig(t, n)
+		c, proxies := r.proxied(t, calm, lock.WithNodeTimeout(time.Second))
+		took := func() time.Duration {
+			for _, p := range proxies {
+				p.SetDelay(trip)
+			}
+			fastest := time.Hour
+			for range 3 { // the machine may be busy
+				start := time.Now()
+				lease, err := r.mutex(c).Lock(bg)
+				require.NoError(t, err)
+				fastest = min(fastest, time.Since(start))
+				require.NoError(t, lease.Unlock(bg))
+			}
+			for _, p := range proxies {
+				p.SetDelay(0)
+			}
+			return fastest
+		}
+		fresh := took()
+		lease := r.hold(t)
+		waiting := r.enqueue(t, here{c}, "waiter")
+		require.NoError(t, lease.Unlock(bg))
+		waiting.pass(t)
+		after := took()
+		t.Logf("%d nodes, %v a round trip: %v, and %v after contention", n, trip, fresh, after)
+		require.GreaterOrEqual(t, fresh, trip)
+		require.Less(t, fresh, 2*trip)
+		require.Less(t, after, 2*trip)
+		r.requireDrained(t)
+	}
+}
+
+func TestCommandsPerHandOverDoNotGrowWithTheWaiters(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 5} {
+		t.Run(fmt.Sprintf("%d nodes", n), func(t *testing.T) {
+			r := newRig(t, n)
+			few := r.costPerHandOver(t, 10)
+			r.costPerHandOver(t, 100)
+			many := r.costPerHandOver(t, 1000)
+			require.LessOrEqual(t, many.scripts, 4.0)
+			require.LessOrEqual(t, many.scripts, few.scripts+0.5)
+			require.LessOrEqual(t, many.all, few.all+5)
+			r.requireDrained(t)
+		})
+	}
+}
+
+// A cost is what each node had to do for one hand-over.
+type cost struct{ scripts, all float64 }
+
+// costPerHandOver has the lock go through a queue of so many waiters of two processes, and
+// asks the servers what they were asked.
+func (r *rig) costPerHandOver(t *testing.T, waiters int) cost {
+	t.Helper()
+	lease := r.hold(t, calm)
+	parties := []party{here{r.client(t, calm)}, here{r.client(t, calm)}}
+	var calls []*call
+	for i := range waiters {
+		calls = append(calls, parties[i%2].lock(r, fmt.Sprint("waiter ", i)))
+	}
+	redistest.Eventually(t, within, func() bool { return r.waiting() == waiters }, "%d wait", waiters)
+	scripts, all := r.executed(t)
+	require.NoError(t, lease.Unlock(bg))
+	r.serve(t, calls...)
+	scriptsAfter, allAfter := r.executed(t)
+	per := float64(waiters * len(r.servers))
+	spent := cost{float64(scriptsAfter-scripts) / per, float64(allAfter-all) / per}
+	t.Logf("%4d waiters, %d nodes: %.2f scripts, %.1f commands in all, per hand-over and node", waiters, len(r.servers), spent.scripts, spent.all)
+	return spent
+}
+
+// executed counts what all servers have executed: scripts, and commands, those of scripts included.
+func (r *rig) executed(t *testing.T) (scripts, all int) {
+	t.Helper()
+	for _, eye := range r.eyes {
+		info, err := eye.(*redis.Client).Info(bg, "commandstats").Result()
+		require.NoError(t, err)
+		for line := range strings.Lines(info) {
+			name, rest, found := strings.Cut(line, ":calls=")
+			if !found {
+				continue
+			}
+			calls, _, _ := strings.Cut(rest, ",")
+			n, err := strconv.Atoi(calls)
+			require.NoError(t, err)
+			all += n
+			if name == "cmdstat_evalsha" {
+				scripts += n
+			}
+		}
+	}
+	return scripts, all
+}
+
+// sent counts the matching commands that have gone through proxies.
+func sent(proxies []*redistest.Proxy, match func([]string) bool) int {
+	n := 0
+	for _, p := range proxies {
+		n += p.Commands(match)
+	}
+	return n
+}
