@@ -22,6 +22,8 @@ type conn struct {
 
 // A wire is what both ends of a connection have in common.
 type wire struct {
+	prompt bool // without delays; immutable
+
 	mu   sync.Mutex
 	dead bool // whatever is sent is lost, the end of the connection too
 }
@@ -39,8 +41,8 @@ func (w *wire) isDead() bool {
 }
 
 // connect makes both ends of a connection to n.
-func connect(n *Node) (client, server *conn) {
-	requests, replies, w := newStream(), newStream(), &wire{}
+func connect(n *Node, prompt bool) (client, server *conn) {
+	requests, replies, w := newStream(), newStream(), &wire{prompt: prompt}
 	client = &conn{node: n, in: replies, out: requests, wire: w, reads: newDeadline(), closed: make(chan struct{})}
 	server = &conn{node: n, in: requests, out: replies, wire: w, reads: newDeadline(), closed: make(chan struct{}), server: true}
 	return client, server
@@ -52,11 +54,16 @@ func (c *conn) Read(p []byte) (int, error) {
 	if !c.server || err != nil {
 		return n, err
 	}
-	select {
-	case <-c.node.running():
-		return n, nil
-	case <-c.closed:
-		return 0, net.ErrClosed
+	for {
+		paused := c.node.paused.wait()
+		if paused == nil {
+			return n, nil
+		}
+		select {
+		case <-paused:
+		case <-c.closed:
+			return 0, net.ErrClosed
+		}
 	}
 }
 
@@ -70,7 +77,11 @@ func (c *conn) Write(p []byte) (int, error) {
 	if c.wire.isDead() {
 		return len(p), nil
 	}
-	if err := c.out.write(p, time.Now().Add(c.node.delay(c.server))); err != nil {
+	due := time.Now()
+	if !c.wire.prompt {
+		due = due.Add(c.node.delay(c.server))
+	}
+	if err := c.out.write(p, due); err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -44,35 +44,17 @@ func (n *Node) Restart() {
 
 // Pause stops the node, like a process by SIGSTOP: it accepts connections and commands,
 // and executes none until Resume.
-func (n *Node) Pause() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	select {
-	case <-n.run:
-		n.run = make(chan struct{})
-	default:
-	}
-}
+func (n *Node) Pause() { n.paused.set(true) }
 
 // Resume has a paused node go on: with all commands that have come meanwhile, even if
 // their clients gave up long ago.
-func (n *Node) Resume() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	select {
-	case <-n.run:
-	default:
-		close(n.run)
-	}
-}
+func (n *Node) Resume() { n.paused.set(false) }
 
 // Silence cuts the node off, as a firewall does that drops every packet: what is sent
-// on its connections is lost without a word, and new connections are not made. With
-// false new connections work again; those that were open are dead.
+// on its connections is lost without a word, and dials hang. With false new connections
+// are made again, those of dials that hang at once; the old ones stay dead.
 func (n *Node) Silence(on bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.silent = on
+	n.silent.set(on)
 	if on {
 		n.conns.cut()
 	}

@@ -3,7 +3,7 @@ package virtual
 import (
 	"context"
 	"net"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -16,9 +16,8 @@ import (
 type Host struct {
 	nodes []*Node
 
-	mu     sync.Mutex
-	silent bool
-	killed bool
+	silent gate
+	killed atomic.Bool
 
 	conns ends // the client's
 }
@@ -30,6 +29,10 @@ func NewHost(nodes []*Node) *Host { return &Host{nodes: nodes} }
 // are closed when t ends.
 func (h *Host) Clients(t testing.TB) []redis.UniversalClient {
 	t.Helper()
+	t.Cleanup(func() {
+		h.Kill()
+		h.Silence(false) // who dials still is refused
+	})
 	clients := make([]redis.UniversalClient, len(h.nodes))
 	for i, n := range h.nodes {
 		c := redis.NewClient(&redis.Options{
@@ -46,11 +49,9 @@ func (h *Host) Clients(t testing.TB) []redis.UniversalClient {
 }
 
 // Silence cuts the host off from all nodes, as its power supply would: they are told
-// nothing. With false new connections work again; those that were open are dead.
+// nothing. With false new connections are made again; the old ones stay dead.
 func (h *Host) Silence(on bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.silent = on
+	h.silent.set(on)
 	if on {
 		h.conns.cut()
 	}
@@ -59,34 +60,35 @@ func (h *Host) Silence(on bool) {
 // Kill ends the host's connections and refuses it new ones, for good: what nodes see of
 // a process that is killed.
 func (h *Host) Kill() {
-	h.mu.Lock()
-	h.killed = true
-	h.mu.Unlock()
+	h.killed.Store(true)
 	h.conns.close()
 }
 
+// dial makes a connection to n.
+//
+// For Pub/Sub go-redis dials and says hello under a mutex, and who waits for a mutex
+// stops the clock of a bubble. So that must take no time: to a node that does not answer
+// it fails at once, and it knows no delay. It is told by a dial without a deadline.
 func (h *Host) dial(ctx context.Context, n *Node) (net.Conn, error) {
-	h.mu.Lock()
-	silent, killed := h.silent, h.killed
-	h.mu.Unlock()
-	switch {
-	case killed:
-		return nil, n.dialError(syscall.ENETDOWN)
-	case silent:
-		<-ctx.Done()
-		return nil, n.dialError(ctx.Err())
+	_, patient := ctx.Deadline()
+	if !patient && (h.silent.isShut() || n.silent.isShut() || n.paused.isShut()) {
+		return nil, n.dialError(syscall.EHOSTUNREACH)
 	}
-	c, err := n.dial(ctx)
+	if err := h.silent.pass(ctx); err != nil {
+		return nil, n.dialError(err)
+	}
+	if h.killed.Load() {
+		return nil, n.dialError(syscall.ENETDOWN)
+	}
+	c, err := n.dial(ctx, !patient)
 	if err != nil {
 		return nil, err
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.conns.add(c)
-	switch {
-	case h.killed:
+	switch { // it has happened in between
+	case h.killed.Load():
 		_ = c.Close()
-	case h.silent:
+	case h.silent.isShut():
 		c.wire.cut()
 	}
 	return c, nil

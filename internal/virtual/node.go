@@ -16,11 +16,12 @@ import (
 type Node struct {
 	name string // its address
 
+	paused gate
+	silent gate
+
 	mu       sync.Mutex
 	server   *miniredis.Miniredis // nil: killed
-	run      chan struct{}        // closed: it runs; open: it is paused
-	silent   bool
-	request  time.Duration // delays
+	request  time.Duration        // delays
 	reply    time.Duration
 	mute     bool
 	commands []Command
@@ -39,13 +40,17 @@ func Start(t testing.TB) *Node { return StartN(t, 1)[0] }
 
 // StartN starts n independent nodes.
 func StartN(t testing.TB, n int) []*Node {
+	// A bubble's clock stops with its test, so goroutines that only have to wait for a
+	// little are waited for: go-redis dials on although nobody wants it any more.
+	t.Cleanup(func() { time.Sleep(time.Minute) })
 	nodes := make([]*Node, n)
 	for i := range nodes {
-		run := make(chan struct{})
-		close(run)
-		nodes[i] = &Node{name: fmt.Sprintf("node%d:6379", i+1), run: run}
+		nodes[i] = &Node{name: fmt.Sprintf("node%d:6379", i+1)}
 		nodes[i].Start()
-		t.Cleanup(nodes[i].Kill)
+		t.Cleanup(func() {
+			nodes[i].Kill()
+			nodes[i].Silence(false) // who dials still is refused
+		})
 	}
 	return nodes
 }
@@ -53,34 +58,27 @@ func StartN(t testing.TB, n int) []*Node {
 // Addr is what the node is called.
 func (n *Node) Addr() string { return n.name }
 
-// dial makes a connection and returns the client's end.
-func (n *Node) dial(ctx context.Context) (*conn, error) {
+// dial makes a connection, a prompt one without delays, and returns the client's end.
+func (n *Node) dial(ctx context.Context, prompt bool) (*conn, error) {
+	if err := n.silent.pass(ctx); err != nil {
+		return nil, n.dialError(err)
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	switch {
-	case n.silent:
-		n.mu.Unlock()
-		defer n.mu.Lock()
-		<-ctx.Done()
-		return nil, n.dialError(ctx.Err())
-	case n.server == nil:
+	if n.server == nil {
 		return nil, n.dialError(syscall.ECONNREFUSED)
 	}
-	client, server := connect(n)
+	client, server := connect(n, prompt)
 	n.conns.add(server)
 	n.server.Server().ServeConn(server)
+	if n.silent.isShut() {
+		client.wire.cut() // it was silenced in between
+	}
 	return client, nil
 }
 
 func (n *Node) dialError(err error) error {
 	return &net.OpError{Op: "dial", Net: "virtual", Addr: address(n.name), Err: err}
-}
-
-// running returns a channel that is closed while the node runs.
-func (n *Node) running() <-chan struct{} {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.run
 }
 
 // delay is how long what is sent is on its way: a request, or a reply.

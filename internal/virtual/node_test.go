@@ -186,9 +186,33 @@ func TestHostsAreCutOffOneByOne(t *testing.T) {
 	})
 }
 
+func TestPubSubToNodesThatDoNotAnswerDoesNotStopTheClock(t *testing.T) {
+	for name, fault := range map[string]func(*Node){
+		"silent": func(n *Node) { n.Silence(true) },
+		"paused": (*Node).Pause,
+		"slow":   func(n *Node) { n.SetDelay(time.Second, time.Second) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := Start(t)
+				c := once(t, n)
+				fault(n)
+				sub := c.Subscribe(bg)
+				var wg sync.WaitGroup
+				for range 4 {
+					wg.Go(func() { _ = sub.Subscribe(bg, "news") })
+				}
+				time.Sleep(time.Hour)
+				wg.Wait()
+				require.NoError(t, sub.Close())
+			})
+		})
+	}
+}
+
 func TestReadEndsWithItsDeadlineOrTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, server := connect(Start(t))
+		client, server := connect(Start(t), false)
 		p := make([]byte, 1)
 		start := time.Now()
 		require.NoError(t, client.SetReadDeadline(start.Add(time.Second)))

@@ -1,0 +1,134 @@
+package lock_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+// requireLapses requires that nothing is renewed from now on, and that the lease is
+// lost when what was confirmed last ends.
+func requireLapses(t *testing.T, w *world, l *lock.Lease) {
+	t.Helper()
+	synctest.Wait()
+	renewed := len(renewals(w.nodes[0]))
+	deadline := l.Deadline()
+	require.Less(t, time.Until(deadline), defaultTTL)
+	<-l.Done()
+	require.Equal(t, deadline, time.Now())
+	require.ErrorIs(t, l.Err(), lock.ErrLost)
+	time.Sleep(long)
+	require.Len(t, renewals(w.nodes[0]), renewed)
+	requireHolder(t, "", w.nodes)
+}
+
+func TestAbandonedWorkLetsItsLockLapse(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex())
+		parent, cancel := context.WithCancel(bg)
+		ctx := l.Context(parent)
+		time.Sleep(long)
+		require.NoError(t, ctx.Err())
+		cancel()
+		require.ErrorIs(t, ctx.Err(), context.Canceled)
+		require.NoError(t, l.Err(), "it is held still")
+		requireLapses(t, w, l)
+		require.ErrorIs(t, l.Unlock(bg), lock.ErrLost)
+	})
+}
+
+func TestOneOfTwoParentsKeepsTheLockRenewed(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex())
+		first, endFirst := context.WithCancel(bg)
+		second, endSecond := context.WithTimeout(bg, 2*long)
+		defer endSecond()
+		one, two := l.Context(first), l.Context(second)
+		time.Sleep(time.Minute)
+		endFirst()
+		time.Sleep(long)
+		require.Error(t, one.Err())
+		require.NoError(t, two.Err())
+		require.NoError(t, l.Err())
+		<-two.Done()
+		require.ErrorIs(t, context.Cause(two), context.DeadlineExceeded)
+		requireLapses(t, w, l)
+	})
+}
+
+func TestParentThatComesLaterHasItRenewedAgain(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex())
+		first, endFirst := context.WithCancel(bg)
+		l.Context(first)
+		time.Sleep(time.Minute)
+		endFirst()
+		time.Sleep(15 * time.Second)
+		renewed := len(renewals(w.nodes[0]))
+		second, endSecond := context.WithCancel(bg)
+		ctx := l.Context(second)
+		synctest.Wait()
+		require.Len(t, renewals(w.nodes[0]), renewed+1, "overdue, so at once")
+		time.Sleep(long)
+		require.NoError(t, ctx.Err())
+		endSecond()
+		requireLapses(t, w, l)
+	})
+}
+
+func TestParentsOfOneLeaseDoNotConcernTheOthersOfItsHold(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		m := w.process().mutex()
+		owner := lock.WithOwner(bg)
+		outer, err := m.Lock(owner)
+		require.NoError(t, err)
+		inner, err := m.Lock(owner)
+		require.NoError(t, err)
+		parent, cancel := context.WithCancel(bg)
+		ctx := inner.Context(parent)
+		cancel()
+		lost := make(chan time.Time, 1)
+		start := time.Now()
+		go func() { <-inner.Done(); lost <- time.Now() }()
+		time.Sleep(long)
+		require.Equal(t, validity(defaultTTL), (<-lost).Sub(start))
+		require.ErrorIs(t, ctx.Err(), context.Canceled)
+		require.NoError(t, outer.Err())
+	})
+}
+
+func TestContextThatWaitedForTheLockIsNoParent(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		ctx, cancel := context.WithTimeout(bg, time.Minute)
+		defer cancel()
+		l, err := w.process().mutex().Lock(ctx)
+		require.NoError(t, err)
+		time.Sleep(long)
+		require.NoError(t, l.Err())
+		require.NoError(t, l.Unlock(ctx))
+	})
+}
+
+func TestRenewalUnderWayWhenTheLastParentEndsMovesNothing(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex())
+		parent, cancel := context.WithCancel(bg)
+		defer cancel()
+		l.Context(parent)
+		for _, n := range w.nodes {
+			n.SetDelay(0, 100*time.Millisecond)
+		}
+		for len(renewals(w.nodes[0])) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		deadline := l.Deadline()
+		cancel()
+		<-l.Done()
+		require.Equal(t, deadline, time.Now())
+	})
+}

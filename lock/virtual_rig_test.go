@@ -1,0 +1,215 @@
+package lock_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/fair"
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/reentrant"
+)
+
+// The tests in virtual_*_test.go run in virtual time: a command takes none unless a
+// test says so, hence what they state about times is exact.
+
+// What the settings are when a test sets none.
+const (
+	defaultTTL         = 30 * time.Second
+	defaultNodeTimeout = 200 * time.Millisecond
+	defaultBeat        = 2 * time.Second
+	defaultRetention   = 24 * time.Hour
+	// slack is how much earlier the watchdog may renew, to fill a batch.
+	slack = 2 * time.Millisecond
+	// pollBound is what a lost wake-up may cost.
+	pollBound = 3 * time.Second
+	// long is many TTLs.
+	long = 20 * time.Minute
+)
+
+var (
+	bg   = context.Background()
+	keys = func() lua.Keys {
+		k, err := lua.NewKeys("lock", "orders")
+		if err != nil {
+			panic(err)
+		}
+		return k
+	}()
+	acquireRuns = runs(lua.Acquire{})
+	extendRuns  = runs(lua.Extend{})
+)
+
+func runs(c interface{ Call() lua.Call }) func([]string) bool {
+	return virtual.Script(c.Call().Script().SHA)
+}
+
+// drift is what is taken off a TTL for clocks that run apart.
+func drift(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }
+
+// validity is how long what was written with ttl can be relied on.
+func validity(ttl time.Duration) time.Duration { return ttl - drift(ttl) }
+
+// A world is a set of nodes in virtual time.
+type world struct {
+	t     *testing.T
+	nodes []*virtual.Node
+}
+
+// inVirtualTime runs f in worlds of so many nodes each.
+func inVirtualTime(t *testing.T, sizes []int, f func(t *testing.T, w *world)) {
+	t.Helper()
+	for _, n := range sizes {
+		t.Run(fmt.Sprintf("N=%d", n), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &world{t: t, nodes: virtual.StartN(t, n)}
+				w.loadScripts()
+				f(t, w)
+			})
+		})
+	}
+}
+
+// loadScripts has the nodes know every script, so that each call is one round trip.
+func (w *world) loadScripts() {
+	w.t.Helper()
+	for _, c := range virtual.NewHost(w.nodes).Clients(w.t) {
+		for _, s := range []interface{ Call() lua.Call }{
+			lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Repair{}, lua.Inspect{}, lua.Probe{},
+			lua.FairAcquire{}, lua.FairRelease{}, lua.FairYield{}, lua.FairSettle{}, lua.FairBeat{},
+		} {
+			require.NoError(w.t, c.ScriptLoad(bg, s.Call().Script().Source).Err())
+		}
+		require.NoError(w.t, c.Close())
+	}
+}
+
+// quorum returns as many nodes as decide: the last ones.
+func (w *world) quorum() []*virtual.Node { return w.nodes[len(w.nodes)-len(w.nodes)/2-1:] }
+
+// minority returns the other ones.
+func (w *world) minority() []*virtual.Node { return w.nodes[:len(w.nodes)-len(w.nodes)/2-1] }
+
+func each(nodes []*virtual.Node, f func(*virtual.Node)) {
+	for _, n := range nodes {
+		f(n)
+	}
+}
+
+// requireHolder requires that every one of nodes has the hold called id; "" is free.
+func requireHolder(t *testing.T, id string, nodes []*virtual.Node) {
+	t.Helper()
+	for _, n := range nodes {
+		holder, _ := n.Holder(keys.Lock)
+		require.Equal(t, id, holder, n.Addr())
+	}
+}
+
+// A process is one lock client on a host of its own.
+type process struct {
+	*virtual.Host
+	locks *lock.Client
+}
+
+// process starts a process, which is closed before the bubble ends.
+func (w *world) process(opts ...lock.ClientOption) *process {
+	w.t.Helper()
+	h := virtual.NewHost(w.nodes)
+	c, err := lock.NewClient(h.Clients(w.t), opts...)
+	require.NoError(w.t, err)
+	w.t.Cleanup(func() { _ = c.Close() }) // its error is for tests that are about Close
+	return &process{Host: h, locks: c}
+}
+
+func (p *process) mutex(opts ...lock.Option) *reentrant.Mutex {
+	return reentrant.New(p.locks, "orders", opts...)
+}
+
+func (p *process) queue(opts ...lock.Option) *fair.Mutex {
+	return fair.New(p.locks, "orders", opts...)
+}
+
+// lock takes the mutex, which must be free.
+func (w *world) lock(m lock.Locker) *lock.Lease {
+	w.t.Helper()
+	l, err := m.TryLock(bg)
+	require.NoError(w.t, err)
+	return l
+}
+
+// A grant is what a blocked Lock has come to.
+type grant struct {
+	lease *lock.Lease
+	err   error
+	at    time.Time
+}
+
+// wait has another goroutine Lock.
+func wait(ctx context.Context, m lock.Locker) <-chan grant {
+	c := make(chan grant, 1)
+	go func() {
+		l, err := m.Lock(ctx)
+		c <- grant{lease: l, err: err, at: time.Now()}
+	}()
+	return c
+}
+
+// after requires that g is granted between from and to, and returns the lease.
+func (g grant) after(t *testing.T, start time.Time, from, to time.Duration) *lock.Lease {
+	t.Helper()
+	require.NoError(t, g.err)
+	took := g.at.Sub(start)
+	require.GreaterOrEqual(t, took, from)
+	require.LessOrEqual(t, took, to)
+	return g.lease
+}
+
+// lostAt waits for the lease's end, and requires that it was lost, that everything
+// says so, and that it came at its deadline and not a moment later (I2). It returns
+// when that was.
+func lostAt(ctx context.Context, t *testing.T, l *lock.Lease) time.Time {
+	t.Helper()
+	<-l.Done()
+	now := time.Now()
+	require.Equal(t, l.Deadline(), now)
+	requireLost(ctx, t, l)
+	return now
+}
+
+func requireLost(ctx context.Context, t *testing.T, l *lock.Lease) {
+	t.Helper()
+	now := time.Now()
+	require.ErrorIs(t, l.Err(), lock.ErrLost)
+	<-ctx.Done()
+	require.ErrorIs(t, context.Cause(ctx), lock.ErrLost)
+	require.Equal(t, now, time.Now(), "all at once")
+}
+
+// renewals is when the node was asked to extend the lock.
+func renewals(n *virtual.Node) []time.Time {
+	var at []time.Time
+	for _, c := range n.Commands(extendRuns) {
+		at = append(at, c.At)
+	}
+	return at
+}
+
+// requireRenewedEveryThird requires that renewals came at a third of the TTL, less the
+// jitter of up to an eighth of that, all the way from start to end.
+func requireRenewedEveryThird(t *testing.T, n *virtual.Node, ttl time.Duration, start, end time.Time) {
+	t.Helper()
+	third := ttl / 3
+	last := start
+	for _, at := range renewals(n) {
+		require.LessOrEqual(t, at.Sub(last), third, "%s after %v", n.Addr(), last.Sub(start))
+		require.GreaterOrEqual(t, at.Sub(last), third-third/8-slack, "%s after %v", n.Addr(), last.Sub(start))
+		last = at
+	}
+	require.LessOrEqual(t, end.Sub(last), third, "%s: the last one", n.Addr())
+}

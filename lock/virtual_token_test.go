@@ -1,0 +1,97 @@
+package lock_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+const retention = time.Hour
+
+func TestCounterOfAnIdleNameIsGoneAfterItsRetention(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		p := w.process(lock.WithTokenRetention(retention))
+		l := w.lock(p.mutex())
+		require.NoError(t, l.Unlock(bg))
+		synctest.Wait()
+		time.Sleep(retention - time.Millisecond)
+		each(w.quorum(), func(n *virtual.Node) { require.Contains(t, n.Keys(), keys.Token) })
+		time.Sleep(time.Millisecond)
+		each(w.nodes, func(n *virtual.Node) { require.Empty(t, n.Keys(), "nothing lives for ever") })
+	})
+}
+
+func TestCounterIsKeptForADayByDefault(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		require.NoError(t, w.lock(w.process().mutex()).Unlock(bg))
+		require.Equal(t, defaultRetention, w.nodes[0].Memory().TTL(keys.Token))
+	})
+}
+
+func TestTokenAfterTheRetentionComesFromTheClock(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		m := w.process(lock.WithTokenRetention(retention)).mutex()
+		last := int64(0)
+		for range 5 {
+			now := time.Now().UnixMicro()
+			l := w.lock(m)
+			require.Equal(t, now, l.Token())
+			require.Greater(t, l.Token(), last)
+			last = l.Token()
+			require.NoError(t, l.Unlock(bg))
+			for range 20 { // far fewer a second than the clock has microseconds
+				l = w.lock(m)
+				require.Greater(t, l.Token(), last)
+				last = l.Token()
+				require.NoError(t, l.Unlock(bg))
+			}
+			time.Sleep(retention)
+		}
+	})
+}
+
+func TestCounterLivesOnWhileTheNameIsUsed(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		m := w.process(lock.WithTokenRetention(retention)).mutex()
+		l := w.lock(m)
+		first := l.Token()
+		require.NoError(t, l.Unlock(bg))
+		for i := range int64(10) {
+			time.Sleep(retention - time.Minute)
+			l := w.lock(m)
+			require.Equal(t, first+i+1, l.Token(), "counted, not taken from the clock again")
+			require.NoError(t, l.Unlock(bg))
+		}
+	})
+}
+
+func TestCounterOutlivesAHoldThatIsLongerThanItsRetention(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		m := w.process(lock.WithTokenRetention(retention)).mutex(lock.WithTTL(retention - time.Minute))
+		l := w.lock(m)
+		time.Sleep(10 * retention)
+		require.NoError(t, l.Err())
+		require.NoError(t, l.Unlock(bg))
+		require.Equal(t, l.Token()+1, w.lock(m).Token())
+	})
+}
+
+func TestTokensGrowWhenNodesForgetTheirCounters(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		m := w.process().mutex()
+		last := int64(0)
+		for i := range 50 {
+			l := w.lock(m)
+			require.Greater(t, l.Token(), last)
+			last = l.Token()
+			require.NoError(t, l.Unlock(bg))
+			time.Sleep(time.Millisecond)
+			w.nodes[i%len(w.nodes)].Flush()
+		}
+	})
+}
