@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -74,11 +75,12 @@ func (n *node) ttl(t testing.TB, key string) time.Duration {
 }
 
 // remove deletes keys.
-func (n *node) remove(t testing.TB, keys ...string) {
-	t.Helper()
+func (n *node) remove(keys ...string) error {
+	var errs []error
 	for _, key := range keys {
-		require.NoError(t, n.admin.Del(bg, key).Err())
+		errs = append(errs, n.admin.Del(bg, key).Err())
 	}
+	return errors.Join(errs...)
 }
 
 // give has somebody hold the lock whom no client here knows. With no TTL it stays.

@@ -49,7 +49,7 @@ var quorums = rules{
 		lease := t.acquire(bg, l)
 		t.requireCount(l, 1)
 		for _, n := range t.minority() {
-			n.remove(t, t.keys().Lock, t.keys().Token)
+			require.NoError(t, n.remove(t.keys().Lock, t.keys().Token))
 		}
 		t.requireTaken(t.locker(), lease)
 		t.eventually(func() bool {
@@ -69,7 +69,7 @@ var quorums = rules{
 			require.Greater(t, lease.Token(), last)
 			last = lease.Token()
 			t.unlock(lease)
-			t.nodes[i%len(t.nodes)].remove(t, t.keys().Token)
+			require.NoError(t, t.nodes[i%len(t.nodes)].remove(t.keys().Token))
 		}
 	},
 
