@@ -1,0 +1,101 @@
+package waiter_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/virtual"
+)
+
+// How long things take, exactly.
+
+// inBubble runs f in virtual time, with a hub over n nodes and its ear on "orders".
+func inBubble(t *testing.T, n int, f func(t *testing.T, nodes []*virtual.Node, clients []redis.UniversalClient, e *ear)) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := virtual.StartN(t, n)
+		clients := virtual.NewHost(nodes).Clients(t)
+		h := newHub(t, clients...)
+		_, e := listen(t, h, "orders")
+		synctest.Wait()
+		f(t, nodes, clients, e)
+	})
+}
+
+func TestQuorumWakesAtOnceAndAMinorityAfterTheGrace(t *testing.T) {
+	inBubble(t, 5, func(t *testing.T, _ []*virtual.Node, clients []redis.UniversalClient, e *ear) {
+		for _, c := range clients[:3] {
+			publish(t, c, "orders", "by three")
+		}
+		synctest.Wait()
+		require.Equal(t, []string{"by three"}, e.all())
+
+		publish(t, clients[0], "orders", "by two")
+		time.Sleep(4 * time.Millisecond)
+		publish(t, clients[1], "orders", "by two")
+		publish(t, clients[1], "orders", "by one")
+		time.Sleep(6*time.Millisecond - 1)
+		synctest.Wait()
+		require.Len(t, e.all(), 1)
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		require.Equal(t, []string{"by three", "by two"}, e.all(), "ten milliseconds after the first node")
+		time.Sleep(4 * time.Millisecond)
+		synctest.Wait()
+		require.Equal(t, []string{"by three", "by two", "by one"}, e.all())
+	})
+}
+
+func TestSilentConnectionIsFoundWithinFourSeconds(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, nodes []*virtual.Node, clients []redis.UniversalClient, e *ear) {
+		nodes[0].Silence(true)
+		time.Sleep(time.Second)
+		nodes[0].Silence(false) // what was open stays dead
+		time.Sleep(3*time.Second - 1)
+		synctest.Wait()
+		require.Empty(t, e.all())
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		require.Equal(t, []string{""}, e.all(), "three seconds of silence, and one without a pong")
+		publish(t, clients[0], "orders", "release")
+		synctest.Wait()
+		require.Equal(t, []string{"", "release"}, e.all())
+	})
+}
+
+func TestQuietConnectionIsKept(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, nodes []*virtual.Node, clients []redis.UniversalClient, e *ear) {
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		require.Empty(t, e.all(), "nothing was missed, nobody has to look")
+		require.Len(t, nodes[0].Commands(virtual.Name("SUBSCRIBE")), 1)
+	})
+}
+
+func TestNameIsGivenUpASecondAfterItsLastListener(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := virtual.StartN(t, 3)
+		h := newHub(t, virtual.NewHost(nodes).Clients(t)...)
+		first, _ := listen(t, h, "orders")
+		first.Close()
+		time.Sleep(time.Second - 1)
+		second, _ := listen(t, h, "orders") // in time
+		time.Sleep(time.Hour)
+		given := func() (n int) {
+			synctest.Wait()
+			for _, node := range nodes {
+				n += len(node.Commands(virtual.Name("UNSUBSCRIBE")))
+			}
+			return n
+		}
+		require.Zero(t, given())
+		second.Close()
+		time.Sleep(time.Second - 1)
+		require.Zero(t, given())
+		time.Sleep(time.Nanosecond)
+		require.Equal(t, 3, given())
+	})
+}
