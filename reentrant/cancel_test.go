@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -90,24 +91,37 @@ func TestCancelledWaitersLeaveTheQueue(t *testing.T) {
 
 func TestMinorityOfARefusedAttemptIsGivenBackByStragglersToo(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 5)
+	r := newRig(t, 5, lock.WithNodeTimeout(within))
 	for _, s := range r.servers[:3] {
 		c := s.Client(t)
 		require.NoError(t, c.HSet(bg, r.keys().Lock, "a stranger", 1).Err())
 		require.NoError(t, c.PExpire(bg, r.keys().Lock, time.Minute).Err())
 	}
-	for _, p := range r.proxies[3:] {
-		p.SetDelay(100 * time.Millisecond)
+	var held []*redistest.Held
+	for _, p := range r.proxies {
+		held = append(held, p.Hold(acquireCall, 1))
 	}
-	start := time.Now()
-	_, err := r.mutex().TryLock(bg)
-	require.ErrorIs(t, err, lock.ErrLocked)
-	require.Less(t, time.Since(start), 100*time.Millisecond, "three refusals decide")
+	tried := make(chan error, 1)
+	go func() {
+		_, err := r.mutex().TryLock(bg)
+		tried <- err
+	}()
+	for _, h := range held {
+		h.Wait(t)
+	}
+	// Two grant it, and while their answers are on the way, three refuse.
+	for i, s := range r.servers[3:] {
+		r.proxies[3+i].SetDelay(time.Second)
+		held[3+i].Release()
+		redistest.Eventually(t, within, func() bool { return slices.Contains(s.Keys(t), r.keys().Lock) }, "node %d grants", 3+i)
+	}
+	for _, h := range held[:3] {
+		h.Release()
+	}
+	require.ErrorIs(t, <-tried, lock.ErrLocked)
 	for _, p := range r.proxies[3:] {
+		p.SetDelay(0)
 		redistest.Eventually(t, within, func() bool { return p.Commands(releaseCall) > 0 }, "a late grant is given back")
 	}
 	(&rig{servers: r.servers[3:], proxies: r.proxies[3:], name: r.name}).requireClean(t)
-	for _, s := range r.servers[3:] {
-		require.Contains(t, s.Keys(t), r.keys().Token, "they had granted it")
-	}
 }
