@@ -23,7 +23,6 @@ import (
 const (
 	defaultTTL         = 30 * time.Second
 	defaultNodeTimeout = 200 * time.Millisecond
-	defaultBeat        = 2 * time.Second
 	defaultRetention   = 24 * time.Hour
 	// slack is how much earlier the watchdog may renew, to fill a batch.
 	slack = 2 * time.Millisecond
