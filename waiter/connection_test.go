@@ -168,6 +168,7 @@ func TestCloseWaitsForNoNode(t *testing.T) {
 	t.Cleanup(func() { _ = clients[3].Close() })
 	h := waiter.New(clients, 2, nil)
 	s, e := listen(t, h, "orders")
+	everywhere(t, clients[:3], "orders")
 	servers[0].Pause()
 	servers[1].Kill()
 	begin := time.Now()

@@ -67,7 +67,7 @@ func TestSilentConnectionIsFoundWithinFourSeconds(t *testing.T) {
 }
 
 func TestQuietConnectionIsKept(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, nodes []*virtual.Node, clients []redis.UniversalClient, e *ear) {
+	inBubble(t, 1, func(t *testing.T, nodes []*virtual.Node, _ []redis.UniversalClient, e *ear) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		require.Empty(t, e.all(), "nothing was missed, nobody has to look")
