@@ -6,8 +6,8 @@
 //
 // I7 fairness: a waiter whose enqueue finished before another's began is served first,
 // absent failures. TryLock never jumps the queue. A waiter that crashes holds up those
-// behind it for no longer than its heartbeat ([lock.WithWaiterHeartbeat]), and for much
-// less where the server can tell that its process does not listen any more.
+// behind it for no longer than its heartbeat ([lock.WithWaiterHeartbeat]), and for 0.3
+// seconds where the server can tell that its process does not listen any more.
 //
 // # How
 //

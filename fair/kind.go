@@ -14,7 +14,7 @@ type kind struct{}
 var _ lock.Queue = kind{}
 
 func common(r lock.Request) lua.Fair {
-	return lua.Fair{Keys: r.Keys, Channel: r.Channel, Alone: r.Alone, Life: r.Beat}
+	return lua.Fair{Keys: r.Keys, Channel: r.Channel, Alone: r.Alone, Life: r.Life}
 }
 
 func acquire(r lock.Request) lua.FairAcquire {
@@ -25,9 +25,9 @@ func (kind) Acquire(r lock.Request) lua.Call { return acquire(r).Call() }
 
 func (kind) Acquired(reply any) (lua.Acquired, error) { return lua.ParseFairAcquired(reply) }
 
-func (kind) Wait(r lock.Request, ticket lua.Ticket) lua.Call {
+func (kind) Wait(r lock.Request, ticket lua.Ticket, round int64) lua.Call {
 	a := acquire(r)
-	a.Wait, a.Ticket = true, ticket
+	a.Wait, a.Ticket, a.Round = true, ticket, round
 	return a.Call()
 }
 
@@ -38,8 +38,8 @@ func (kind) Release(r lock.Request, _ bool, mark time.Duration) lua.Call {
 
 func (kind) Released(reply any) (bool, error) { return lua.ParseReleased(reply) }
 
-func (kind) Yield(r lock.Request, ticket lua.Ticket) lua.Call {
-	return lua.FairYield{Fair: common(r), Hold: r.Hold, Ticket: ticket}.Call()
+func (kind) Yield(r lock.Request, ticket lua.Ticket, round int64) lua.Call {
+	return lua.FairYield{Fair: common(r), Hold: r.Hold, Ticket: ticket, Round: round}.Call()
 }
 
 func (kind) Yielded(reply any) (int64, error) { return lua.ParseFairYielded(reply) }

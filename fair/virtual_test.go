@@ -123,7 +123,7 @@ func held(t *testing.T, m *fair.Mutex) *lock.Lease {
 	return lease
 }
 
-func TestKilledHeadDelaysNobodyWhereTheServerSeesIt(t *testing.T) {
+func TestKilledHeadDelaysTheNextByAMomentWhereTheServerSeesIt(t *testing.T) {
 	inBubbles(t, func(t *testing.T, b *bubble) {
 		lease := held(t, b.mutex(t))
 		dead, mutex := b.host(t)
@@ -133,7 +133,7 @@ func TestKilledHeadDelaysNobodyWhereTheServerSeesIt(t *testing.T) {
 		synctest.Wait()
 		released := time.Now()
 		require.NoError(t, lease.Unlock(bg))
-		require.Zero(t, next.granted(t, released))
+		require.LessOrEqual(t, next.granted(t, released), 310*time.Millisecond, "it might connect again")
 		require.NoError(t, next.lease.Unlock(bg))
 	})
 }

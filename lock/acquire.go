@@ -150,7 +150,7 @@ func (a *acquisition) backOff() time.Duration {
 func (a *acquisition) give(err error, d denial) error {
 	if a.turns != nil {
 		if d.holder == "" && d.err == nil {
-			d = a.turns.seen() // the last attempt that was not cut short
+			d = a.turns.seen() // by the last attempt that was not cut short
 		}
 		a.turns.leave()
 	}

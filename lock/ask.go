@@ -13,6 +13,7 @@ import (
 type asking struct {
 	queuer *queuer
 	hold   *hold // stragglers come after the queuer has moved on
+	round  int64
 
 	mu      sync.Mutex
 	outcome outcome
@@ -31,10 +32,11 @@ const (
 // ask has every node grant the lock, or keep the place with the ticket as known now.
 func (q *queuer) ask() (*Lease, denial, error) {
 	h := q.hold
-	a := &asking{queuer: q, hold: h}
+	q.round++
+	a := &asking{queuer: q, hold: h, round: q.round}
 	b, err := q.engine.client.group.Decide(q.ctx, redlock.Motion{
 		Name:      "acquire",
-		Call:      q.kind.Wait(h.request(1), q.ticket),
+		Call:      q.kind.Wait(h.request(1), q.ticket, q.round),
 		Yes:       q.engine.granted,
 		Creates:   true,
 		Footprint: h.footprint,
@@ -70,15 +72,17 @@ func (e *Engine) queued(reply any) bool {
 	return err == nil && a.Ticket > 0
 }
 
-// count takes the greatest ticket out of the answers, unless there is a final one.
+// count takes the greatest ticket out of the answers, unless there is a final one, and
+// what they say of the head.
 func (q *queuer) count(b *redlock.Ballot) {
-	q.next = false
+	q.next, q.dying = false, 0
 	for i := range q.engine.client.group.Size() {
 		a, _ := q.engine.kind.Acquired(b.Answer(i).Reply)
 		if !q.ticket.Final {
 			q.ticket.Number = max(q.ticket.Number, a.Ticket)
 		}
 		q.next = q.next || a.Head == q.hold.id
+		q.dying = max(q.dying, a.Dying)
 	}
 }
 
@@ -152,12 +156,14 @@ func (a *asking) settle(nodes []int) {
 	})
 }
 
-// yield gives back what nodes granted, and keeps the place in their queue.
+// yield gives back what nodes granted, and keeps the place in their queue. It may come
+// late, when the hold has asked again or has been granted: so it says which round it is
+// of, and the nodes leave alone what a later one relies on (I1).
 func (a *asking) yield(nodes []int, ticket lua.Ticket) *redlock.Ballot {
 	kind := a.queuer.kind
 	return a.hold.engine.client.group.Vote(redlock.Motion{
 		Name: "yield",
-		Call: kind.Yield(a.hold.request(0), ticket),
+		Call: kind.Yield(a.hold.request(0), ticket, a.round),
 		Yes: func(reply any) (bool, error) {
 			t, err := kind.Yielded(reply)
 			return t > 0, err

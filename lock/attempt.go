@@ -44,6 +44,7 @@ func (e *Engine) attempt(ctx context.Context, s *slot, p *place) (*Lease, denial
 		d := e.denied(b)
 		h.giveBack(false)
 		if ctx.Err() != nil {
+			d.err = nil // a node that could not answer in time is not to blame
 			return nil, d, contextError(ctx)
 		}
 		return nil, d, nil

@@ -33,7 +33,7 @@ func (c *Client) queue(q *queuer) {
 		b := &beats{contest: ct, engine: q.engine, kind: q.kind}
 		b.ward.Owner = b
 		ct.beats = b
-		c.watchdog.Set(&b.ward, time.Now().Add(q.engine.set.beat/3), time.Time{})
+		c.watchdog.Set(&b.ward, time.Now().Add(q.engine.set.sign()), time.Time{})
 	}
 }
 
@@ -58,7 +58,7 @@ func (b *beats) renew() {
 			ids = append(ids, p.id)
 		}
 	}
-	c.watchdog.Set(&b.ward, time.Now().Add(b.engine.set.beat/3), time.Time{})
+	c.watchdog.Set(&b.ward, time.Now().Add(b.engine.set.sign()), time.Time{})
 	c.mu.Unlock()
 	for len(ids) > 0 {
 		n := min(len(ids), maxBeat)

@@ -106,6 +106,9 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 	return c, nil
 }
 
+// releaseTime is more than a node takes for each of many releases in a row.
+const releaseTime = 100 * time.Microsecond
+
 // Close unlocks what is still held, ends every Lock that is waiting with [ErrClosed],
 // and stops and joins everything that the client started. Leases end with
 // [ErrReleased]. It never closes the nodes' clients. A second Close returns nil.
@@ -127,14 +130,15 @@ func (c *Client) Close() error {
 
 	// All releases are on their way before the first is waited for.
 	releases := make([]*redlock.Ballot, 0, len(holds))
+	patience := c.group.NodeTimeout() + time.Duration(len(holds))*releaseTime
 	for _, h := range holds {
-		if b := h.close(); b != nil {
+		if b := h.close(patience); b != nil {
 			releases = append(releases, b)
 		}
 	}
 	var failed error
 	for _, b := range releases {
-		_ = b.Wait(context.Background()) // each is decided within the node timeout
+		_ = b.Wait(context.Background()) // each is decided within its patience
 		if err := b.Err(); err != nil && failed == nil {
 			failed = fmt.Errorf("lock: a lock was not given back, it ends with its TTL: %w", err)
 		}

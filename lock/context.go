@@ -49,7 +49,9 @@ func (l *Lease) Context(parent context.Context) context.Context {
 // past the lease's validity must not go on because a timer has not fired yet.
 func (s *scope) Err() error {
 	if s.Context.Err() == nil {
-		_ = s.lease.Err() // cancels s if the lease is over
+		if err := s.lease.Err(); err != nil {
+			s.cancel(err) // who ended the lease is about to, and may be paused
+		}
 	}
 	return s.Context.Err()
 }

@@ -69,7 +69,7 @@ func (e *Engine) request(id string, count int) Request {
 		TTL:       e.set.ttl,
 		Retention: e.client.retention,
 		Guard:     e.client.guard,
-		Beat:      e.set.beat,
+		Life:      e.set.life(),
 		Channel:   e.client.channels,
 		Alone:     e.client.alone,
 	}

@@ -28,7 +28,6 @@ type hold struct {
 	ttl      time.Duration // the longest of its leases'
 	renewAt  time.Time     // the next renewal, if a lease wants one
 	renewing chan struct{} // closed when the renewal in flight is decided; nil: none
-	missing  []bool        // nodes that do not have the key; nil: none is known
 	over     error         // nil, ErrLost or ErrReleased
 	reason   string        // why it was lost
 }
@@ -192,8 +191,9 @@ func (e *Engine) vacated(reply any) (bool, error) {
 	return err == nil, err
 }
 
-// close releases the hold for Client.Close. It returns nil if the hold is over already.
-func (h *hold) close() *redlock.Ballot {
+// close releases the hold for Client.Close, with so much patience for each node. It
+// returns nil if the hold is over already.
+func (h *hold) close(patience time.Duration) *redlock.Ballot {
 	h.mu.Lock()
 	if h.over != nil {
 		h.mu.Unlock()
@@ -213,7 +213,9 @@ func (h *hold) close() *redlock.Ballot {
 	}
 	await(renewing)
 	h.slot.clear(h)
-	b := h.vacate(false)
+	m := h.vacation(false)
+	m.Patience = patience
+	b := h.engine.client.group.Vote(m)
 	h.engine.client.over(h)
 	return b
 }

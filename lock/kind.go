@@ -25,10 +25,13 @@ type Kind interface {
 // order. Replies to Wait are read by Acquired, and Release also ends a wait.
 type Queue interface {
 	Kind
-	// Wait takes a free lock if it is the hold's turn, and has it wait otherwise.
-	Wait(r Request, ticket lua.Ticket) lua.Call
-	// Yield gives back what a minority of nodes granted, and waits on with ticket.
-	Yield(r Request, ticket lua.Ticket) lua.Call
+	// Wait takes a free lock if it is the hold's turn, and has it wait otherwise. round
+	// counts how often the hold has asked.
+	Wait(r Request, ticket lua.Ticket, round int64) lua.Call
+	// Yield gives back what a minority of nodes granted in this round or before, and
+	// waits on with ticket. What a later round was granted, and what was extended since,
+	// it leaves alone.
+	Yield(r Request, ticket lua.Ticket, round int64) lua.Call
 	// Yielded reads a reply to Yield: the ticket the hold waits with.
 	Yielded(reply any) (int64, error)
 	// Settle ends a wait that another node's grant has ended.
@@ -49,7 +52,7 @@ type Request struct {
 	TTL       time.Duration
 	Retention time.Duration // life of an idle fencing counter
 	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
-	Beat      time.Duration // life of a waiter without a sign of life
+	Life      time.Duration // of a waiter without a sign of life
 	Channel   string        // what the channel of a client begins with
 	Alone     bool          // no node is a Cluster: who listens to a server is connected to it
 }

@@ -198,6 +198,7 @@ func (h *hold) extension(ttl time.Duration) redlock.Motion {
 			TTL:       ttl,
 			Token:     h.token,
 			Retention: h.engine.client.retention,
+			Queued:    h.engine.contest().queue,
 		}.Call(),
 		Yes: func(reply any) (bool, error) {
 			// Only where the hold still was: an extension that created the key anew

@@ -40,6 +40,15 @@ type clientSettings struct {
 	logger      *slog.Logger
 }
 
+// A waiter that has died is dropped when the next one gives a sign after the life of
+// its last: together no later than the heartbeat.
+
+// sign is how often a waiter gives a sign of life.
+func (s settings) sign() time.Duration { return s.beat / 4 }
+
+// life is how long a waiter is taken for alive after a sign: three signs can fail.
+func (s settings) life() time.Duration { return s.beat * 3 / 4 }
+
 func defaults() clientSettings {
 	return clientSettings{
 		locks:       settings{ttl: 30 * time.Second, renew: true, beat: 2 * time.Second},
@@ -78,9 +87,9 @@ func WithMaxHold(d time.Duration) Option {
 	return option(func(s *settings) { s.maxHold = d })
 }
 
-// WithWaiterHeartbeat sets how long a waiter of a fair lock is taken for alive after a
-// sign of life: how long a crashed one can hold up those behind it. Waiters give three
-// signs in that time. The default is 2 seconds. Other locks do not use it.
+// WithWaiterHeartbeat sets how long a crashed waiter of a fair lock can hold up those
+// behind it. Waiters give four signs of life in that time, of which three can fail. The
+// default is 2 seconds. Other locks do not use it.
 func WithWaiterHeartbeat(d time.Duration) Option {
 	return option(func(s *settings) { s.beat = d })
 }

@@ -25,7 +25,10 @@ type queuer struct {
 	// final. A node that proposed more and was not heard is told the final one; to take
 	// its greater one would put the queuer behind others that came later.
 	ticket lua.Ticket
-	next   bool // a node has it at the head
+	round  int64 // how often it has asked
+	next   bool  // a node has it at the head
+	// dying is when a head that seems to be dead will be dropped; 0: none is known.
+	dying  time.Duration
 	waited bool // for the subscription
 }
 
@@ -80,8 +83,11 @@ func (q *queuer) wait(d denial) error {
 	// Heartbeats have a free lock's head woken; what is left for a timer is the end of
 	// a holder that crashed, and only the head looks for it.
 	pause := 10 * poll
-	if q.next && d.ttl > 0 {
+	switch {
+	case q.next && d.ttl > 0:
 		pause = min(pause, d.ttl)
+	case q.dying > 0:
+		pause = q.dying
 	}
 	return q.sleep(wake, pause+rand.N(10*time.Millisecond), change)
 }

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lua"
@@ -33,67 +34,95 @@ func (h *hold) renew() {
 	ttl := h.ttl
 	h.mu.Unlock()
 
+	r := &renewal{hold: h, ttl: ttl}
 	m := h.extension(ttl)
-	m.Each = h.noteMissing
-	m.Then = func(b *redlock.Ballot) { h.renewed(b, ttl) }
+	m.Each = r.answered
+	m.Then = r.decided
 	h.engine.client.group.Vote(m) // without mu: on a closed group the decision comes at once
 }
 
-// renewed takes the decision on a renewal.
-func (h *hold) renewed(b *redlock.Ballot, ttl time.Duration) {
+// A renewal is one round of extensions.
+type renewal struct {
+	hold *hold
+	ttl  time.Duration
+
+	mu        sync.Mutex
+	confirmed bool   // by a quorum
+	missing   []bool // nodes that could have the hold again; nil: none
+}
+
+// decided takes the decision.
+func (r *renewal) decided(b *redlock.Ballot) {
+	h := r.hold
 	g := h.engine.client.group
 	lost := isGone(g, b)
-	validity := g.Validity(b.Start(), ttl)
+	validity := g.Validity(b.Start(), r.ttl)
 
 	h.mu.Lock()
-	var repair []bool
 	now := time.Now()
+	confirmed := h.over == nil && !lost && b.Won()
 	switch {
-	case h.over != nil || lost:
-	case b.Won():
+	case confirmed:
 		for _, l := range h.leases {
 			if l.valid(now) && l.wantsRenewal(now) && validity.After(l.deadline) {
 				l.deadline = validity
 			}
 		}
 		h.renewAt = b.Start().Add(h.beat())
-		repair, h.missing = h.missing, nil
 	default:
 		// No quorum, which may pass: again soon, until the validity ends.
-		h.renewAt = now.Add(min(max(ttl/30, 20*time.Millisecond), time.Second))
+		h.renewAt = now.Add(min(max(r.ttl/30, 20*time.Millisecond), time.Second))
 	}
 	close(h.renewing)
 	h.renewing = nil
-	count := len(h.leases)
 	h.schedule()
 	h.mu.Unlock()
 
-	if lost {
+	switch {
+	case lost:
 		h.lose("a quorum of nodes no longer has it")
-		return
-	}
-	if repair != nil && count > 0 {
-		h.repair(repair, count, ttl)
+	case confirmed:
+		r.mu.Lock()
+		r.confirmed = true
+		missing := r.missing
+		r.mu.Unlock()
+		h.repair(missing, r.ttl)
 	}
 }
 
-// noteMissing remembers which nodes do not have the key and could have it again.
-func (h *hold) noteMissing(node int, a redlock.Answer) {
+// answered notes a node that does not have the hold and could have it again, or
+// repairs it if a quorum has confirmed that it was never without.
+func (r *renewal) answered(node int, a redlock.Answer) {
 	extended, err := lua.ParseExtended(a.Reply)
 	if err != nil || extended != lua.ExtendFree {
 		return
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.missing == nil {
-		h.missing = make([]bool, h.engine.client.group.Size())
+	missing := make([]bool, r.hold.engine.client.group.Size())
+	missing[node] = true
+	r.mu.Lock()
+	confirmed := r.confirmed
+	if !confirmed {
+		if r.missing != nil {
+			r.missing[node] = true
+		} else {
+			r.missing = missing
+		}
 	}
-	h.missing[node] = true
+	r.mu.Unlock()
+	if confirmed {
+		r.hold.repair(missing, r.ttl)
+	}
 }
 
 // repair gives the hold to nodes that do not have it, after a quorum has confirmed
 // that it was never without. Such a node counts from the next renewal on.
-func (h *hold) repair(missing []bool, count int, ttl time.Duration) {
+func (h *hold) repair(missing []bool, ttl time.Duration) {
+	h.mu.Lock()
+	count := len(h.leases)
+	h.mu.Unlock()
+	if missing == nil || count == 0 {
+		return
+	}
 	h.engine.client.group.Vote(redlock.Motion{
 		Name: "repair",
 		Call: lua.Repair{

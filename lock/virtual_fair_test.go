@@ -36,7 +36,7 @@ func TestWaiterThatIsCutOffIsDroppedAfterItsHeartbeat(t *testing.T) {
 	})
 }
 
-func TestWaiterWhoseProcessIsKilledIsDroppedAtOnce(t *testing.T) {
+func TestWaiterWhoseProcessIsKilledIsDroppedInAMoment(t *testing.T) {
 	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
 		l := w.lock(w.process().queue())
 		first, _ := w.queueUp(bg)
@@ -46,7 +46,7 @@ func TestWaiterWhoseProcessIsKilledIsDroppedAtOnce(t *testing.T) {
 		synctest.Wait()
 		start := time.Now()
 		require.NoError(t, l.Unlock(bg))
-		(<-second).after(t, start, 0, 10*time.Millisecond)
+		(<-second).after(t, start, 0, 310*time.Millisecond) // it might connect again
 	})
 }
 

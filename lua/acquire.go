@@ -32,8 +32,9 @@ type Acquired struct {
 	TTL    time.Duration // the holder's remaining; negative: it has none
 
 	// Of a fair lock.
-	Ticket int64  // that the hold waits with; 0: it does not wait
-	Head   string // who is first in the queue; "": nobody
+	Ticket int64         // that the hold waits with; 0: it does not wait
+	Head   string        // who is first in the queue; "": nobody
+	Dying  time.Duration // > 0: the head seems to be dead, and will be dropped after so long
 }
 
 // ParseAcquired reads a reply of acquire.lua.

@@ -9,12 +9,18 @@ type Extend struct {
 	TTL       time.Duration
 	Token     int64
 	Retention time.Duration // life of an idle fencing counter
+	Queued    bool          // the hold came out of a fair queue
 }
 
 // Call makes the call.
 func (e Extend) Call() Call {
-	args := append(newCall(extendScript, 2, 4), e.Keys.Lock, e.Keys.Token,
-		e.Hold, Millis(e.TTL), e.Token, Millis(e.Retention))
+	args := newCall(extendScript, 2, 5)
+	args = append(args, e.Keys.Lock, e.Keys.Token)
+	if e.Queued {
+		args[2] = 3
+		args = append(args, e.Keys.Waiters)
+	}
+	args = append(args, e.Hold, Millis(e.TTL), e.Token, Millis(e.Retention))
 	return Call{script: extendScript, args: args}
 }
 

@@ -1,7 +1,9 @@
 -- Makes a hold that is there live longer.
 --
--- KEYS[1] lock:{name}        hash    hold id -> hold count
--- KEYS[2] lock:{name}:token  string  fencing counter
+-- KEYS[1] lock:{name}          hash    hold id -> hold count
+-- KEYS[2] lock:{name}:token    string  fencing counter
+-- KEYS[3] lock:{name}:waiters  hash    "hold id round" -> round in which it was granted;
+--                                      of a fair lock only
 -- ARGV[1] hold id
 -- ARGV[2] TTL, milliseconds
 -- ARGV[3] fencing token of the hold
@@ -16,6 +18,10 @@
 
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then
   return -redis.call('EXISTS', KEYS[1])
+end
+-- What is extended lasts: no yield that is still under way may take it back.
+if KEYS[3] then
+  redis.call('HDEL', KEYS[3], ARGV[1] .. ' round')
 end
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
   redis.call('PEXPIRE', KEYS[1], ARGV[2])

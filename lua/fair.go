@@ -35,6 +35,7 @@ type FairAcquire struct {
 	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
 	Wait      bool          // in the queue, if it is not this hold's turn
 	Ticket    Ticket        // to wait with
+	Round     int64         // of the hold's asking, with Wait; from 1
 }
 
 // Call makes the call.
@@ -43,9 +44,9 @@ func (a FairAcquire) Call() Call {
 	if a.Wait {
 		ticket = a.Ticket.Number
 	}
-	args := append(newCall(fairAcquireScript, 5, 8),
+	args := append(newCall(fairAcquireScript, 5, 9),
 		a.Keys.Lock, a.Keys.Token, a.Keys.Void, a.Keys.Queue, a.Keys.Waiters,
-		a.Hold, a.Count, Millis(a.TTL), Millis(a.Retention), ticket, flag(a.Ticket.Final), Millis(a.Life), Millis(a.Guard))
+		a.Hold, a.Count, Millis(a.TTL), Millis(a.Retention), ticket, flag(a.Ticket.Final), Millis(a.Life), Millis(a.Guard), a.Round)
 	return Call{script: fairAcquireScript, args: args}
 }
 
@@ -63,8 +64,11 @@ func ParseFairAcquired(reply any) (Acquired, error) {
 			head, ok5 := r[4].(string)
 			if ok1 && ok2 && ok3 && ok4 && ok5 {
 				a := Acquired{Holder: holder, Count: int(count), Ticket: ticket, Head: head}
-				if holder != "" {
+				switch {
+				case holder != "":
 					a.TTL = remaining(ttl)
+				case ttl > 0:
+					a.Dying = remaining(ttl)
 				}
 				return a, nil
 			}
@@ -95,13 +99,14 @@ type FairYield struct {
 	Fair
 	Hold   string
 	Ticket Ticket
+	Round  int64 // what it or an earlier round was granted is given back
 }
 
 // Call makes the call.
 func (y FairYield) Call() Call {
-	args := append(newCall(fairYieldScript, 4, 6),
+	args := append(newCall(fairYieldScript, 4, 7),
 		y.Keys.Lock, y.Keys.Void, y.Keys.Queue, y.Keys.Waiters,
-		y.Hold, y.Ticket.Number, flag(y.Ticket.Final), Millis(y.Life), y.Channel, flag(y.Alone))
+		y.Hold, y.Ticket.Number, flag(y.Ticket.Final), Millis(y.Life), y.Channel, flag(y.Alone), y.Round)
 	return Call{script: fairYieldScript, args: args}
 }
 

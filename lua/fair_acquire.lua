@@ -5,7 +5,8 @@
 -- KEYS[2] lock:{name}:token    string  fencing counter
 -- KEYS[3] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds
 -- KEYS[4] lock:{name}:queue    zset    waiting hold id -> ticket
--- KEYS[5] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
+-- KEYS[5] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
+--                                      "hold id round" -> round in which it was granted
 -- ARGV[1] hold id
 -- ARGV[2] hold count wanted; 1 may take a free lock, more only re-enters
 -- ARGV[3] TTL, milliseconds
@@ -14,18 +15,21 @@
 -- ARGV[6] 1: the ticket is final
 -- ARGV[7] how long a waiter without a sign of life is taken for alive, milliseconds
 -- ARGV[8] how long a restarted server must not grant, milliseconds; 0: no guard
+-- ARGV[9] round of the hold's asking, which a yield may take back; 0: of no round
 --
 -- Returns > 0   granted: the fencing token
 -- Returns 0     re-entry refused: the hold is not there and the lock is free
 -- Returns -1    refused: this hold id was voided
--- Returns {pttl, hold id, hold count, ticket, head}   not granted: who has the lock, with
+-- Returns {left, hold id, hold count, ticket, head}   not granted: who has the lock, with
 --   its remaining TTL in milliseconds, empty if nobody; the ticket this hold waits with,
---   0 if it does not; who is first in the queue, empty if nobody
+--   0 if it does not; who is first in the queue, empty if nobody. If nobody has the lock
+--   and the head seems to be dead, left is when it will be dropped, in milliseconds; else 0
 --
 -- Twice: counts and tickets are stated; a second run finds its own field, or its own
 -- place in the queue.
--- Late: a count is never lowered, nor a final ticket raised by the proposals before it,
--- as none is greater; after the release or the leave, the mark in KEYS[3] refuses it.
+-- Late: a count is never lowered, nor a round, nor a final ticket raised by the proposals
+-- before it, as none is greater; after the release or the leave, the mark in KEYS[3]
+-- refuses it.
 
 local found = redis.call('EXISTS', KEYS[1], KEYS[3], KEYS[4])
 if found > 0 then
@@ -36,6 +40,15 @@ if found > 0 then
     end
     if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then
       redis.call('PEXPIRE', KEYS[1], ARGV[3])
+    end
+    if ARGV[2] ~= '1' then
+      redis.call('HDEL', KEYS[5], round(ARGV[1])) -- it lasts
+    elseif ARGV[9] ~= '0' then
+      -- A yield of an earlier round may still come. Without a round the hold lasts.
+      local last = redis.call('HGET', KEYS[5], round(ARGV[1]))
+      if last and tonumber(last) < tonumber(ARGV[9]) then
+        redis.call('HSET', KEYS[5], round(ARGV[1]), ARGV[9])
+      end
     end
     -- The counter may have been evicted; the next extension writes it again.
     return tonumber(redis.call('GET', KEYS[2])) or clock()
@@ -54,7 +67,8 @@ if found > 0 then
     end
     -- With its ticket restored, it may be the first after all.
     if held[1] or first ~= ARGV[1] then
-      return {redis.call('PTTL', KEYS[1]), held[1] or '', held[2] or '0', ticket, first or ''}
+      local left = held[1] and redis.call('PTTL', KEYS[1]) or dying(KEYS[5], first, now)
+      return {left, held[1] or '', held[2] or '0', ticket, first or ''}
     end
   end
 end
@@ -81,5 +95,9 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 redis.call('SET', KEYS[2], string.format('%.0f', token), 'PX', ARGV[4])
 if found > 0 then
   drop(KEYS[4], KEYS[5], ARGV[1])
+end
+if ARGV[9] ~= '0' then
+  redis.call('HSET', KEYS[5], round(ARGV[1]), ARGV[9])
+  keep(KEYS[5], ARGV[7])
 end
 return token

@@ -25,8 +25,8 @@ for i = 5, #ARGV do
     missing[#missing + 1] = ARGV[i]
   end
 end
-redis.call('PEXPIRE', KEYS[2], 2 * ARGV[1])
-redis.call('PEXPIRE', KEYS[3], 2 * ARGV[1])
+keep(KEYS[2], ARGV[1])
+keep(KEYS[3], ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 0 then
   wake(KEYS[2], KEYS[3], now, ARGV[2], ARGV[4], ARGV[3])
 end

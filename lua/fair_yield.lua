@@ -3,18 +3,27 @@
 -- KEYS[1] lock:{name}          hash  hold id -> hold count
 -- KEYS[2] lock:{name}:void     zset  voided hold id -> when the mark may go, microseconds
 -- KEYS[3] lock:{name}:queue    zset  waiting hold id -> ticket
--- KEYS[4] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds
+-- KEYS[4] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds;
+--                                    "hold id round" -> round in which it was granted
 -- ARGV[1] hold id
 -- ARGV[2] ticket to wait with; 0: a new one
 -- ARGV[3] 1: the ticket is final
 -- ARGV[4] how long a waiter without a sign of life is taken for alive, milliseconds
 -- ARGV[5] what the channel of a client begins with
 -- ARGV[6] 1: every listener of this deployment is connected to this very server
+-- ARGV[7] round whose grant is given back, and those of the rounds before it
 --
--- Returns the ticket this hold waits with; 0 if its id was voided
+-- Returns the ticket this hold waits with; 0 if it does not wait
 --
--- Twice: the second run finds the place and states the same ticket.
--- Late: after the leave, the mark in KEYS[2] refuses it.
+-- Twice: the second run finds the place, and no round.
+-- Late: what a later round was granted has that round, and what lasts - it was extended
+-- or re-entered - has none: neither is touched. After the leave there is none either.
+
+local granted = redis.call('HGET', KEYS[4], round(ARGV[1]))
+if not granted or tonumber(granted) > tonumber(ARGV[7]) then
+  return tonumber(redis.call('ZSCORE', KEYS[3], ARGV[1])) or 0
+end
+redis.call('HDEL', KEYS[4], round(ARGV[1]))
 
 local now = clock()
 redis.call('HDEL', KEYS[1], ARGV[1])

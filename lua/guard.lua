@@ -10,7 +10,8 @@ local function uptime()
   return type(info) == 'string' and tonumber(string.match(info, 'uptime_in_seconds:(%d+)')) or nil
 end
 
--- The error in place of a grant, or nil. Uptime is in whole seconds, downwards.
+-- The error in place of a grant, or nil. Uptime is the difference of two times that are
+-- each cut down to whole seconds, so the server may be up to a second younger.
 local function guard(delay)
   if delay == '0' then
     return nil
@@ -19,7 +20,7 @@ local function guard(delay)
   if not up then
     return redis.error_reply('RESTARTED this server does not tell its uptime, so it cannot be guarded')
   end
-  local left = delay / 1000 - up
+  local left = delay / 1000 - (up - 1)
   if left > 0 then
     return redis.error_reply('RESTARTED ' .. up .. ' s ago, no grants for another ' .. math.ceil(left) .. ' s')
   end

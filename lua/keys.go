@@ -41,14 +41,30 @@ func NewKeys(prefix, name string) (Keys, error) {
 	if !hasTag(key) {
 		return Keys{}, fmt.Errorf("the braces in %q make no hash tag: a Cluster could not keep the keys of this lock together", prefix+":"+name)
 	}
+	// Without a tag of its own the key ends with a brace, and this cannot be.
+	for _, suffix := range companions {
+		if strings.HasSuffix(key, suffix) {
+			return Keys{}, fmt.Errorf("the name of a lock with a hash tag of its own must not end with %q: another lock keeps its %s there", suffix, suffix[1:])
+		}
+	}
 	return KeysOf(key), nil
 }
+
+// What the keys beside the lock's own end with.
+const (
+	tokenSuffix   = ":token"
+	voidSuffix    = ":void"
+	queueSuffix   = ":queue"
+	waitersSuffix = ":waiters"
+)
+
+var companions = []string{tokenSuffix, voidSuffix, queueSuffix, waitersSuffix}
 
 // KeysOf builds the keys of the lock whose Lock key is lock. All of them share one string:
 // there may be many locks.
 func KeysOf(lock string) Keys {
-	const token, void, queue, waiters, channel = ":token", ":void", ":queue", ":waiters", ":channel"
-	all := lock + token + lock + void + lock + queue + lock + waiters + lock + channel
+	const channelSuffix = ":channel"
+	all := lock + tokenSuffix + lock + voidSuffix + lock + queueSuffix + lock + waitersSuffix + lock + channelSuffix
 	next := func(suffix string) string {
 		key := all[:len(lock)+len(suffix)]
 		all = all[len(key):]
@@ -56,11 +72,11 @@ func KeysOf(lock string) Keys {
 	}
 	return Keys{
 		Lock:    lock,
-		Token:   next(token),
-		Void:    next(void),
-		Queue:   next(queue),
-		Waiters: next(waiters),
-		Channel: next(channel),
+		Token:   next(tokenSuffix),
+		Void:    next(voidSuffix),
+		Queue:   next(queueSuffix),
+		Waiters: next(waitersSuffix),
+		Channel: next(channelSuffix),
 	}
 }
 

@@ -1,16 +1,30 @@
 -- What the scripts of the fair queue share; it stands before each of them.
 --
 -- A queue is a zset, hold id -> ticket, and a hash, hold id -> "<alive until> <since>",
--- both in microseconds of this node's clock.
+-- both in microseconds of this node's clock. For a hold that left the queue with the
+-- lock, the hash has "<hold id> round" -> the last round in which it asked for it, until
+-- the hold is known to last: a yield gives back what that round or an earlier one got,
+-- and never what a later one relies on.
 
 local function clock()
   local now = redis.call('TIME')
   return now[1] * 1000000 + now[2]
 end
 
+local function round(id)
+  return id .. ' round'
+end
+
 local function drop(queue, waiters, id)
-  redis.call('HDEL', waiters, id)
+  redis.call('HDEL', waiters, id, round(id))
   return redis.call('ZREM', queue, id)
+end
+
+-- Keeps a key for two lives of a waiter, and for longer if another wants that.
+local function keep(key, life)
+  if redis.call('PTTL', key) < 2 * life then
+    redis.call('PEXPIRE', key, 2 * life)
+  end
 end
 
 -- The first waiter that is alive. Dead ones are dropped when they come first: behind
@@ -29,21 +43,37 @@ local function head(queue, waiters, now)
   end
 end
 
--- Tells the head's client that the lock is free, and nobody else. Where nobody can
--- be listening elsewhere, a head whose client does not listen is dropped at once.
+-- How long a waiter whose client does not listen has to connect again, microseconds.
+local reconnect = 300000
+
+-- What is left of a waiter's life if it is no longer than that, milliseconds; else 0.
+local function dying(waiters, id, now)
+  local alive = redis.call('HGET', waiters, id)
+  local left = alive and string.match(alive, '^%d+') - now or 0
+  return left > 0 and left <= reconnect and math.ceil(left / 1000) or 0
+end
+
+-- Tells the head's client that the lock is free, and nobody else. Where nobody can be
+-- listening elsewhere, a head whose client does not listen has died or is connecting
+-- again: it gets a moment for that, and the next one that listens is told to ask, and
+-- so learns when to ask again.
 local function wake(queue, waiters, now, channel, about, alone)
-  while true do
-    local first = head(queue, waiters, now)
-    if not first then
-      return ''
-    end
+  local first = head(queue, waiters, now)
+  local rank, deaf = 0, {}
+  while first do
     local client = string.match(first, '^(.*):')
-    -- Without rights to the channel nobody hears, and nobody is to be dropped for that.
-    local heard = redis.pcall('PUBLISH', channel .. client, first .. ' ' .. about)
-    if heard ~= 0 or alone ~= '1' then
-      return first
+    -- Without rights to the channel nobody hears, and nobody is dead for that.
+    if not deaf[client] and (redis.pcall('PUBLISH', channel .. client, first .. ' ' .. about) ~= 0 or alone ~= '1') then
+      return
     end
-    drop(queue, waiters, first)
+    deaf[client] = true
+    local alive = redis.call('HGET', waiters, first)
+    if alive and tonumber(string.match(alive, '^%d+')) > now + reconnect then
+      local since = string.match(alive, '%d+$')
+      redis.call('HSET', waiters, first, string.format('%.0f ', now + reconnect) .. since)
+    end
+    rank = rank + 1
+    first = redis.call('ZRANGE', queue, rank, rank)[1]
   end
 end
 
@@ -64,7 +94,7 @@ local function enqueue(queue, waiters, now, id, ticket, final, life)
   local alive = redis.call('HGET', waiters, id)
   local since = alive and string.match(alive, '%d+$') or string.format('%.0f', now)
   redis.call('HSET', waiters, id, string.format('%.0f ', now + life * 1000) .. since)
-  redis.call('PEXPIRE', queue, 2 * life)
-  redis.call('PEXPIRE', waiters, 2 * life)
+  keep(queue, life)
+  keep(waiters, life)
   return mine
 end

@@ -94,10 +94,11 @@ func (a *air) blocks(o *op, now time.Time) (blocked bool, wait time.Duration) {
 	return false, k.last.Add(a.trip / 8).Sub(now)
 }
 
-// board parts a queue into those who can go now and those who have to wait.
-func (a *air) board(queue []*op) (ops, rest []*op) {
+// board parts a queue into those who can go now, so many at the most, and those who
+// have to wait.
+func (a *air) board(queue []*op, most int) (ops, rest []*op) {
 	if len(a.keys) == 0 {
-		n := min(len(queue), maxFlight)
+		n := min(len(queue), most)
 		if rest = queue[n:]; len(rest) == 0 {
 			rest = nil // the flight owns the array
 		}
@@ -106,7 +107,7 @@ func (a *air) board(queue []*op) (ops, rest []*op) {
 	var left map[string]bool // keys of rest, which nothing may overtake
 	now := time.Now()
 	for i, o := range queue {
-		if len(ops) == maxFlight {
+		if len(ops) == most {
 			return ops, append(rest, queue[i:]...)
 		}
 		if blocked, wait := a.blocks(o, now); !blocked && wait <= 0 && !left[o.key()] {

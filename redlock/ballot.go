@@ -98,11 +98,14 @@ func (g *Group) Decide(ctx context.Context, m Motion) (*Ballot, error) {
 func (b *Ballot) submit() {
 	for i, l := range b.group.lanes {
 		o := &b.ops[i]
-		if b.motion.Skip != nil && b.motion.Skip(i) {
+		switch {
+		case b.motion.Skip != nil && b.motion.Skip(i):
 			b.vote(o, Answer{Vote: No})
-			continue
+		case o.needless():
+			b.vote(o, Answer{Vote: Yes, unasked: true})
+		default:
+			l.submit(o)
 		}
-		l.submit(o)
 	}
 }
 

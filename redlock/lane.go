@@ -7,9 +7,14 @@ import (
 	"time"
 )
 
-// maxTries bounds the flights to one node that are stuck at once. Beyond the first,
-// each is a try whether a new connection gets through where an old one does not.
-const maxTries = 4
+const (
+	// maxTries bounds the flights to one node that are stuck at once. Beyond the first,
+	// each is a try whether a new connection gets through where an old one does not.
+	maxTries = 4
+	// maxTry bounds the commands in a try: what is sent to a stuck node may have to be
+	// cleaned up after it for a long time.
+	maxTry = 16
+)
 
 // A lane is the way to one node: a queue that runners drain into pipelines, flight by
 // flight. While a flight is away, what arrives gathers for the next one: that is how
@@ -196,7 +201,11 @@ func (l *lane) take() *flight {
 	defer l.mu.Unlock()
 	l.boarding = false
 	var ops []*op
-	ops, l.queue = l.air.board(l.queue)
+	most := maxFlight
+	if l.stuck > 0 {
+		most = maxTry
+	}
+	ops, l.queue = l.air.board(l.queue, most)
 	if len(ops) == 0 {
 		l.busy--
 		return nil

@@ -25,6 +25,17 @@ type op struct {
 // key is what the op's command is about.
 func (o *op) key() string { return o.ballot.motion.Call.Key() }
 
+// needless tells whether o is a removal of what was never sent. It may wait in a queue
+// still: the footprint is closed by now, so it never will be.
+func (o *op) needless() bool {
+	m := &o.ballot.motion
+	if !m.Removes {
+		return false
+	}
+	needed, _ := m.Footprint.remove(o.node)
+	return !needed
+}
+
 // call decides, at the moment of sending, what to send; nothing if ok is false. Only
 // now is it known what is still in flight to this node before it.
 func (o *op) call() (call lua.Call, ok bool) {

@@ -2,9 +2,6 @@ package reentrant_test
 
 import (
 	"context"
-	"fmt"
-	"runtime"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -147,57 +144,6 @@ func TestWaitersThatCannotHaveItMakeNoAttempts(t *testing.T) {
 	require.LessOrEqual(t, r.proxies[0].Commands(acquireCall)-before, 20)
 	require.NoError(t, lease.Unlock(bg))
 	r.requireClean(t)
-}
-
-func TestThousandsOfLeasesAndWaitersNeedFewGoroutinesAndConnections(t *testing.T) {
-	const nodes, leases, names, waiters = 3, 10_000, 1_000, 10_000
-	servers := redistest.StartN(t, nodes)
-	idle := runtime.NumGoroutine()
-	c := newClient(t, redistest.Clients(t, servers))
-
-	held := make([]*lock.Lease, leases)
-	each(t, leases, 500, func(i int) (err error) {
-		held[i], err = reentrant.New(c, fmt.Sprint("held ", i)).Lock(bg)
-		return err
-	})
-	require.Less(t, runtime.NumGoroutine()-idle, 20*nodes)
-
-	var blocked atomic.Int64
-	ctx, cancel := context.WithCancel(bg)
-	defer cancel()
-	var wg sync.WaitGroup
-	for i := range waiters {
-		wg.Go(func() {
-			blocked.Add(1)
-			if _, err := reentrant.New(c, fmt.Sprint("held ", i%names)).Lock(ctx); err == nil {
-				t.Error("two have it")
-			}
-		})
-	}
-	admin := servers[0].Client(t)
-	redistest.Eventually(t, 2*within, func() bool {
-		return len(admin.PubSubChannels(bg, "*").Val()) == names && blocked.Load() == waiters
-	}, "everybody waits")
-	require.Less(t, runtime.NumGoroutine()-idle-waiters, 20*nodes)
-	for _, s := range servers {
-		clients, err := strconv.Atoi(s.Info(t, "clients", "connected_clients"))
-		require.NoError(t, err)
-		require.Less(t, clients, 10)
-	}
-	cancel()
-	wg.Wait()
-	each(t, leases, 500, func(i int) error { return held[i].Unlock(bg) })
-	for _, s := range servers {
-		c := s.Client(t)
-		redistest.Eventually(t, within, func() bool {
-			left, err := c.Eval(bg, `local n = 0
-				for _, k in ipairs(redis.call('KEYS', 'lock:*')) do
-					if string.sub(k, -1) == '}' then n = n + 1 end
-				end
-				return n`, nil).Int()
-			return err == nil && left == 0
-		}, "no lock is left")
-	}
 }
 
 // each calls f with 0..n-1, at most width at once.

@@ -62,8 +62,9 @@ func (h *Hub) publish(node int, name, message string) {
 		c.wake(message) // unlocks; nobody else will repeat it
 		return
 	}
-	t := c.tallies.count(message, node, len(h.lines), time.Now())
-	if !t.woken && t.count >= h.quorum {
+	t, first := c.tallies.count(message, node, len(h.lines), time.Now())
+	// Even if the grace is over: what a minority announced may have been of no use yet.
+	if first && t.count == h.quorum {
 		t.woken = true
 		c.wake(message) // unlocks
 		return

@@ -130,7 +130,7 @@ func TestOneConnectionPerNodeHoweverManyListen(t *testing.T) {
 	for _, c := range clients {
 		require.LessOrEqual(t, connections(t, c), 1)
 	}
-	require.EqualValues(t, listeners, woken.Load(), "once each")
+	require.LessOrEqual(t, woken.Load(), int64(2*listeners), "for a quorum, and before if nodes are late")
 }
 
 func TestNameThatIsWantedAgainAtOnceStaysSubscribed(t *testing.T) {

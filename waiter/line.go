@@ -42,6 +42,11 @@ type line struct {
 }
 
 func newLine(ctx context.Context, h *Hub, node int, client redis.UniversalClient, logger *slog.Logger) *line {
+	if c, ok := client.(*redis.Client); ok {
+		// Also the greeting of a new connection has to be answered within that time:
+		// close has to wait for it.
+		client = c.WithTimeout(pongWithin)
+	}
 	return &line{
 		ctx:    ctx,
 		hub:    h,
@@ -154,7 +159,7 @@ func (l *line) changes() (pubsub *redis.PubSub, add, drop []string) {
 func (l *line) read() {
 	defer l.done.Done()
 	pause := backoff.NewExponentialBackOff(
-		backoff.WithInitialInterval(50*time.Millisecond),
+		backoff.WithInitialInterval(10*time.Millisecond),
 		backoff.WithMaxInterval(time.Second),
 		backoff.WithMaxElapsedTime(0),
 	)
@@ -174,8 +179,7 @@ func (l *line) read() {
 			l.receive(message)
 			continue
 		}
-		var network net.Error
-		if !errors.As(err, &network) || !network.Timeout() {
+		if !isSilence(err) {
 			asked = false
 			l.failed(err)
 			l.sleep(pause.NextBackOff())
@@ -190,6 +194,16 @@ func (l *line) read() {
 		asked = true
 		_ = pubsub.Ping(l.ctx) // an error shows in the next receive
 	}
+}
+
+// isSilence tells whether err says that nothing came, on a connection that is there.
+func isSilence(err error) bool {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" {
+		return false
+	}
+	var network net.Error
+	return errors.As(err, &network) && network.Timeout()
 }
 
 // failed logs why no message came. A connection comes back by itself; a user without

@@ -12,7 +12,7 @@ type tally struct {
 	since   time.Time
 	nodes   []bool
 	count   int
-	woken   bool
+	woken   bool // for a quorum, or for the minority that there was when its grace was over
 }
 
 // tallies are the messages of one channel, told apart. On a channel that carries the
@@ -23,10 +23,11 @@ type tallies struct {
 	waiting []*tally // for a quorum, or for their grace to be over; oldest first
 }
 
-// count notes that one of n nodes has published message, and returns its tally.
-func (ts *tallies) count(message string, node, n int, now time.Time) *tally {
+// count notes that one of n nodes has published message. It returns the tally, and
+// whether it is the node's first time.
+func (ts *tallies) count(message string, node, n int, now time.Time) (t *tally, first bool) {
 	ts.forget(now)
-	t := ts.known[message]
+	t = ts.known[message]
 	if t == nil {
 		if ts.known == nil {
 			ts.known = make(map[string]*tally)
@@ -36,11 +37,11 @@ func (ts *tallies) count(message string, node, n int, now time.Time) *tally {
 		ts.order = append(ts.order, t)
 		ts.waiting = append(ts.waiting, t)
 	}
-	if !t.nodes[node] {
+	if first = !t.nodes[node]; first {
 		t.nodes[node] = true
 		t.count++
 	}
-	return t
+	return t, first
 }
 
 // forget drops what was first published longer than memory ago.

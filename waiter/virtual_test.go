@@ -49,6 +49,27 @@ func TestQuorumWakesAtOnceAndAMinorityAfterTheGrace(t *testing.T) {
 	})
 }
 
+func TestQuorumThatFollowsAMinorityWakesAgain(t *testing.T) {
+	inBubble(t, 5, func(t *testing.T, _ []*virtual.Node, clients []redis.UniversalClient, e *ear) {
+		publish(t, clients[0], "orders", "late")
+		time.Sleep(100 * time.Millisecond)
+		publish(t, clients[1], "orders", "late")
+		synctest.Wait()
+		require.Equal(t, []string{"late"}, e.all(), "by the first node")
+		publish(t, clients[1], "orders", "late") // again
+		synctest.Wait()
+		require.Len(t, e.all(), 1)
+		publish(t, clients[2], "orders", "late")
+		synctest.Wait()
+		require.Equal(t, []string{"late", "late"}, e.all(), "by a quorum")
+		publish(t, clients[3], "orders", "late")
+		publish(t, clients[4], "orders", "late")
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.Len(t, e.all(), 2)
+	})
+}
+
 func TestSilentConnectionIsFoundWithinFourSeconds(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, nodes []*virtual.Node, clients []redis.UniversalClient, e *ear) {
 		nodes[0].Silence(true)

@@ -91,7 +91,7 @@ var refusing = rules{
 		nodes := t.redis()
 		_, err = lock.NewClient(append(nodes, nodes[0]))
 		require.ErrorIs(t, err, redlock.ErrDuplicateNode)
-		_, err = lock.NewClient(append(nodes, t.nodes[0].connect()))
+		_, err = lock.NewClient(append(nodes, t.nodes[0].connect()), lock.WithNodeTimeout(patience))
 		require.ErrorIs(t, err, redlock.ErrDuplicateNode, "one server is one vote, by whatever client")
 	},
 }
@@ -104,13 +104,15 @@ func (t *stage) requireRefused(l lock.Locker, message string) {
 		require.ErrorContains(t, err, message)
 		require.NotErrorIs(t, err, lock.ErrLocked)
 	}
-	lease, err := l.Lock(bg)
+	ctx, cancel := context.WithTimeout(bg, within)
+	defer cancel()
+	lease, err := l.Lock(ctx)
 	refused(err)
 	require.Nil(t, lease)
 	lease, err = l.TryLock(bg)
 	refused(err)
 	require.Nil(t, lease)
-	refused(l.Do(bg, func(context.Context) error {
+	refused(l.Do(ctx, func(context.Context) error {
 		t.Error("it works without the lock")
 		return nil
 	}))

@@ -29,7 +29,7 @@ const (
 	shortTTL = 2 * time.Second
 	// patience is a node timeout that a busy machine does not exceed. No node is ever
 	// silent here, so it delays nothing.
-	patience = 2 * time.Second
+	patience = 10 * time.Second
 )
 
 // A stage is where one rule is checked: a deployment, and a lock name that no other

@@ -69,11 +69,12 @@ var waiting = rules{
 
 	"CrashedHolderBlocksForATTLAtMost": func(t *stage) {
 		const ttl = 500 * time.Millisecond
+		l := t.locker(calm)
 		since := time.Now()
 		for _, n := range t.nodes {
 			n.give(t, t.keys().Lock, "crashed", ttl)
 		}
-		lease := t.acquire(bg, t.locker(calm))
+		lease := t.acquire(bg, l)
 		require.Less(t, time.Since(since), ttl+promptly)
 		t.unlock(lease)
 	},

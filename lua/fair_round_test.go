@@ -1,0 +1,65 @@
+package lua_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+// Rounds of one hold whose commands reach a node in an order of their own. Whether the
+// hold has the lock there is what counts.
+func TestYieldLeavesAloneWhatALaterRoundReliesOn(t *testing.T) {
+	const hold = "client:1"
+	keys, err := lua.NewKeys("lock", "orders")
+	require.NoError(t, err)
+	queue := lua.Fair{Keys: keys, Channel: lua.ClientChannels("lock"), Life: time.Second}
+	ask := func(round int64) lua.Call {
+		return lua.FairAcquire{Fair: queue, Hold: hold, Count: 1, TTL: time.Minute, Retention: time.Hour, Wait: true, Round: round}.Call()
+	}
+	yield := func(round int64) lua.Call {
+		return lua.FairYield{Fair: queue, Hold: hold, Ticket: lua.Ticket{Number: 1}, Round: round}.Call()
+	}
+	extend := lua.Extend{Keys: keys, Hold: hold, TTL: time.Minute, Token: 1, Retention: time.Hour, Queued: true}.Call()
+	reenter := lua.FairAcquire{Fair: queue, Hold: hold, Count: 2, TTL: time.Minute, Retention: time.Hour}.Call()
+	leave := lua.FairRelease{Fair: queue, Hold: hold, Mark: time.Second}.Call()
+
+	for name, c := range map[string]struct {
+		calls []lua.Call
+		held  bool
+	}{
+		"in order":                            {[]lua.Call{ask(1), yield(1)}, false},
+		"twice":                               {[]lua.Call{ask(1), yield(1), yield(1)}, false},
+		"of an earlier round":                 {[]lua.Call{ask(1), ask(2), yield(1)}, true},
+		"of the later round":                  {[]lua.Call{ask(1), ask(2), yield(1), yield(2)}, false},
+		"then the later round":                {[]lua.Call{ask(1), yield(1), ask(2)}, true},
+		"earlier round late":                  {[]lua.Call{ask(2), ask(1), yield(1)}, true},
+		"of an earlier round than was heard":  {[]lua.Call{ask(1), yield(2)}, false},
+		"after an extension":                  {[]lua.Call{ask(1), extend, yield(1)}, true},
+		"after a re-entry":                    {[]lua.Call{ask(1), reenter, yield(1)}, true},
+		"after an extension and a late asker": {[]lua.Call{ask(2), extend, ask(1), yield(1)}, true},
+		"after the leave":                     {[]lua.Call{ask(1), leave, yield(1)}, false},
+		"before the asker":                    {[]lua.Call{yield(1), ask(1)}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := miniredis.RunT(t)
+			client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+			defer client.Close()
+			for _, call := range c.calls {
+				_, err := call.Run(context.Background(), client)
+				require.NoError(t, err)
+			}
+			held := client.HExists(context.Background(), keys.Lock, hold).Val()
+			require.Equal(t, c.held, held)
+			// Who gave the lock back waits on, unless it has left.
+			waits := client.ZScore(context.Background(), keys.Queue, hold).Err() == nil
+			require.Equal(t, !held && name != "after the leave", waits)
+		})
+	}
+}
