@@ -13,6 +13,8 @@ type Cell struct {
 	Disk     Disk // what a killed node finds; empty: nothing
 	Guard    time.Duration
 	TTL      time.Duration
+	Pace     time.Duration // of what workers do
+	Long     int           // percent of leases that last for about a TTL
 	Timeout  time.Duration // of a node
 	Every    time.Duration // the longest time between two faults of a storm
 	Duration time.Duration
@@ -29,7 +31,7 @@ func (c Cell) every() time.Duration { return max(c.Every, time.Millisecond) }
 func (c Cell) String() string { return fmt.Sprintf("%s N=%d", c.Name, c.N) }
 
 // heartbeat is that of a fair lock's waiter.
-func (c Cell) heartbeat() time.Duration { return c.TTL }
+func (c Cell) heartbeat() time.Duration { return 2 * time.Second }
 
 func (c Cell) quorum() int { return c.N/2 + 1 }
 
@@ -58,6 +60,8 @@ func (c Cell) kept() bool {
 // base is what cells have in common.
 var base = Cell{
 	TTL:      800 * time.Millisecond,
+	Pace:     800 * time.Millisecond,
+	Long:     8,
 	Timeout:  100 * time.Millisecond,
 	Every:    500 * time.Millisecond,
 	Duration: 14 * time.Second,
@@ -85,6 +89,18 @@ func disk(d Disk) func(*Cell) {
 			c.Guard = guard
 		}
 	}
+}
+
+// long has workers keep many of their leases until the TTL is over, or longer.
+func long(c *Cell) { c.Long = 40 }
+
+// late is a cell in which much arrives late and nothing expires meanwhile: what is left
+// behind can be seen.
+func late(n int) Cell {
+	return cell("late", n, func(c *Cell) {
+		c.TTL, c.Brief, c.Long = 4*time.Second, true, 0
+		c.Every = 250 * time.Millisecond
+	}, StopNode, CutUp, CutDown, Reset)
 }
 
 // cells are what `make chaos` runs.

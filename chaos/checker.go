@@ -22,6 +22,14 @@ var checkers = []checker{
 	{"exclusion", "no two valid leases of one lock overlap", true, checkExclusion},
 	{"tokens", "tokens are unique, and ordered as their holds are", true, checkTokens},
 	{"loss", "a lease is over at its deadline, and says so", true, checkLoss},
+	{"model", "one lock with an owner, a count and a token could have answered like this", true, checkModel},
+	{"register", "no update of a fenced store is lost", true, checkRegister},
+	{"order", "a fair lock serves first who came first", true, checkOrder},
+	{"counts", "no node counts a lease twice", true, checkCounts},
+	{"litter", "a node that can be reached keeps no key that nobody has", true, checkLitter},
+	{"flush", "no lease outlives by more than a TTL that every node forgot it", true, checkFlush},
+	{"progress", "who waits is served while a quorum is well", true, checkProgress},
+	{"residue", "in the end nothing is left but tokens", false, checkResidue},
 }
 
 // check has every checker look at a history.

@@ -19,6 +19,7 @@ const (
 	Slow         Kind = "slow network"      // slow and jittery
 	CutUp        Kind = "cut to node"       // nothing gets to the node, and nobody is told
 	CutDown      Kind = "cut from node"     // nothing gets from the node
+	Isolate      Kind = "isolate worker"    // cut to, or from, as many nodes as make a quorum
 	StopWorker   Kind = "stop worker"       // SIGSTOP for For
 	KillWorker   Kind = "kill worker"       // kill -9, and another one after For
 	KillPubSub   Kind = "kill pubsub"       // CLIENT KILL TYPE pubsub
@@ -37,10 +38,10 @@ type Fault struct {
 	Kind     Kind
 	At       time.Duration // after the start
 	For      time.Duration
-	Node     int // all: every node
-	Worker   int // all: every worker, or the fault concerns none
-	Delay    time.Duration
-	Share    float64 // of requests or replies
+	Node     int           // all: every node
+	Worker   int           // all: every worker, or the fault concerns none
+	Delay    time.Duration // of a round trip, at most
+	Share    float64       // of requests or replies
 	Silently bool
 	Skew     time.Duration
 
@@ -87,7 +88,7 @@ func (f Fault) weather() Weather {
 	case LoseReply:
 		return Weather{LoseReply: f.Share, Silently: f.Silently}
 	case Slow:
-		return Weather{Delay: f.Delay / 2, Jitter: f.Delay / 2}
+		return Weather{Delay: f.Delay / 4, Jitter: f.Delay / 4}
 	case CutUp:
 		return Weather{HoldUp: true}
 	case CutDown:

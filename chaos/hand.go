@@ -26,6 +26,8 @@ func (r *Run) hire(number, life int) (*hand, error) {
 		Goroutines: r.Cell.Crew,
 		Names:      r.Cell.Locks,
 		TTL:        r.Cell.TTL,
+		Pace:       r.Cell.Pace,
+		Long:       r.Cell.Long,
 		Guard:      r.Cell.Guard,
 		Timeout:    r.Cell.Timeout,
 		Heartbeat:  r.Cell.heartbeat(),

@@ -26,7 +26,20 @@ func main() {
 	}
 	name := flag.String("cell", "", "only cells whose name contains this")
 	seed := flag.Uint64("seed", 1, "of schedules and of what workers do")
+	mutant := flag.String("mutant", "", "only mutants whose name contains this")
 	flag.Parse()
+	if *mutant != "" {
+		for _, m := range mutants() {
+			if strings.Contains(m.Name, *mutant) || *mutant == "all" {
+				c, err := catch(m, 2)
+				fmt.Println(m.Name, c.caught(), c.Calls, c.After, err)
+				for _, v := range c.Found {
+					fmt.Println("   ", v.Checker, v.Text)
+				}
+			}
+		}
+		return
+	}
 	for _, c := range cells() {
 		if !strings.Contains(c.String(), *name) {
 			continue

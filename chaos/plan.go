@@ -25,27 +25,29 @@ type plan struct {
 // draw returns the nth plan of one goroutine of a worker.
 func draw(cfg *Config, goroutine, n int) plan {
 	rng := dice(cfg.Seed, "plan", int64(cfg.Worker), int64(cfg.Life), int64(goroutine), int64(n))
-	ttl := cfg.TTL
+	ttl, pace := cfg.TTL, cfg.Pace
 	p := plan{
 		lock:    cfg.Names[rng.IntN(len(cfg.Names))],
 		try:     rng.IntN(8) == 0,
-		wait:    ttl/10 + rng.N(6*ttl),
+		wait:    pace/10 + rng.N(6*pace),
 		updates: 1 + rng.IntN(3),
-		hold:    rng.N(ttl / 10),
-		pause:   rng.N(ttl / 8),
+		hold:    rng.N(pace / 30),
+		pause:   rng.N(pace / 12),
 	}
-	switch rng.IntN(40) {
-	case 0, 1: // outlives its TTL, by renewal
-		p.hold = ttl/2 + rng.N(ttl)
-	case 2, 3:
-		p.fixed = true
-		p.outstay = true
-	case 4:
-		p.fixed = true
-		p.extend = ttl/2 + rng.N(ttl/2)
-		p.hold = rng.N(ttl)
-	case 5, 6, 7: // cancelled early
-		p.wait = rng.N(ttl/10) + time.Millisecond
+	if rng.IntN(12) == 0 { // cancelled early
+		p.wait = rng.N(pace/10) + time.Millisecond
+	}
+	if rng.IntN(100) < cfg.Long {
+		switch rng.IntN(3) {
+		case 0: // outlives its TTL, by renewal
+			p.hold = ttl/2 + rng.N(2*ttl)
+		case 1:
+			p.fixed, p.outstay = true, true
+		default:
+			p.fixed = true
+			p.extend = ttl/2 + rng.N(ttl/2)
+			p.hold = rng.N(ttl)
+		}
 	}
 	if rng.IntN(3) == 0 {
 		p.nested = 1 + rng.IntN(2)

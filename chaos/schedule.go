@@ -18,6 +18,7 @@ func schedule(c Cell, seed uint64) []Fault {
 	rng := dice(seed, "schedule "+c.Name)
 	nodes := make([]time.Duration, c.N) // until when each has a fault of its process
 	workers := make([]time.Duration, c.workers())
+	alone := new(time.Duration) // one worker at a time: the others must be able to go on
 	var faults []Fault
 	for at := 300 * time.Millisecond; len(c.Faults) > 0 && at < c.Duration; at += 20*time.Millisecond + rng.N(c.every()) {
 		if at%(stormy+calm) > stormy {
@@ -25,15 +26,23 @@ func schedule(c Cell, seed uint64) []Fault {
 		}
 		f := Fault{At: at, Kind: c.Faults[rng.IntN(len(c.Faults))], Node: rng.IntN(c.N), Worker: all}
 		c.shape(&f, rng)
-		busy := busyWith(&f, nodes, workers)
+		busy := busyWith(&f, nodes, workers, alone)
 		if busy != nil {
 			if at < *busy {
-				continue // its process has a fault already
+				continue
 			}
 			*busy = at + f.For + 100*time.Millisecond
 		}
 		if f.Kind == KillNode && c.Disk == Stale {
 			faults = append(faults, Fault{Kind: Snapshot, At: max(0, at-rng.N(c.TTL)), Node: f.Node, Worker: all})
+		}
+		if f.Kind == Isolate {
+			f.Kind = []Kind{CutUp, CutDown}[rng.IntN(2)]
+			for range c.quorum() {
+				faults = append(faults, f)
+				f.Node = (f.Node + 1) % c.N
+			}
+			continue
 		}
 		faults = append(faults, f)
 	}
@@ -62,11 +71,14 @@ func (c Cell) shape(f *Fault, rng *source) {
 		link()
 	case Slow:
 		f.For = 500*time.Millisecond + rng.N(2*c.TTL)
-		f.Delay = 5*time.Millisecond + rng.N(2*c.Timeout)
+		f.Delay = 5*time.Millisecond + rng.N(3*c.Timeout/2)
 		link()
 	case CutUp, CutDown:
 		f.For = 100*time.Millisecond + rng.N(2*c.TTL)
 		link()
+	case Isolate:
+		f.For = c.TTL/2 + rng.N(2*c.TTL)
+		f.Worker = rng.IntN(c.workers())
 	case Reset:
 		link()
 	case StopWorker:
@@ -105,14 +117,16 @@ func (c Cell) stop(rng *source) time.Duration {
 	return []time.Duration{c.TTL / 2, c.TTL, 3 * c.TTL}[rng.IntN(3)] + rng.N(c.TTL/10)
 }
 
-// busyWith is the date that tells until when the process of f has another fault; nil
-// if f is none of a process.
-func busyWith(f *Fault, nodes, workers []time.Duration) *time.Duration {
+// busyWith is the date that tells until when a fault like f must not come, as there is
+// one already: its process has it. It is nil for faults that may overlap.
+func busyWith(f *Fault, nodes, workers []time.Duration, alone *time.Duration) *time.Duration {
 	switch f.Kind {
 	case KillNode, StopNode, ClockJump, ClockDrift:
 		return &nodes[f.Node]
 	case StopWorker, KillWorker:
 		return &workers[f.Worker]
+	case Isolate:
+		return alone
 	}
 	return nil
 }

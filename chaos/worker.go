@@ -30,6 +30,8 @@ type Config struct {
 	Addrs      []string // of its own proxies, one for each node
 	Names      []string
 	TTL        time.Duration
+	Pace       time.Duration // what waits and holds are drawn from
+	Long       int           // percent of the leases that are long
 	Guard      time.Duration
 	Timeout    time.Duration // of a node
 	Heartbeat  time.Duration

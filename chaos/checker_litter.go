@@ -1,0 +1,76 @@
+package main
+
+import (
+	"strings"
+	"time"
+)
+
+// tidyWithin is how long a node that is well may have the key of a hold that nobody
+// has any more: a removal that is not confirmed is sent again after a second at most.
+const tidyWithin = 1700 * time.Millisecond
+
+// checkLitter finds keys of holds that were never granted, or are over, on nodes that
+// can be reached (I5). Where workers are killed or stopped nobody is there to clean up.
+func checkLitter(h *History) []Violation {
+	if h.Cell.has(StopWorker, KillWorker) {
+		return nil
+	}
+	var found []Violation
+	wanted := h.wanted()
+	type place struct {
+		name string
+		node int
+	}
+	since := make(map[place]int64)
+	holder := make(map[place]string)
+	told := make(map[string]bool)
+	for _, l := range h.Looks {
+		for i, s := range l.Nodes {
+			if !s.OK {
+				continue
+			}
+			p := place{l.Name, i}
+			if holder[p] != s.Hold {
+				holder[p], since[p] = s.Hold, l.From
+			}
+			if s.Hold == "" || told[s.Hold] {
+				continue
+			}
+			from := max(since[p], wanted[s.Hold])
+			for _, a := range h.ailing(i) {
+				if a.from < l.To {
+					from = max(from, a.to)
+				}
+			}
+			if l.From-from > int64(tidyWithin) {
+				told[s.Hold] = true
+				found = append(found, violation(l.From, "%q: n%d still has hold %s, which nobody has since %s", l.Name, i, s.Hold, h.seconds(from)))
+			}
+		}
+	}
+	return found
+}
+
+// wanted tells until when each hold that was granted was somebody's.
+func (h *History) wanted() map[string]int64 {
+	until := make(map[string]int64)
+	for _, c := range h.leases() {
+		end := int64(forever)
+		switch {
+		case c.Unlocked > 0:
+			end = c.Unlocked
+		case c.Lost > 0:
+			end = c.Lost
+		}
+		until[c.Hold] = max(until[c.Hold], end)
+	}
+	return until
+}
+
+// checkResidue finds keys that were left when everybody had gone, tokens aside.
+func checkResidue(h *History) []Violation {
+	if len(h.Left) == 0 {
+		return nil
+	}
+	return []Violation{violation(h.End, "left behind: %s", strings.Join(h.Left, ", "))}
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// An Edit replaces a piece of a file of the library. The piece must be there, once.
+type Edit struct {
+	File, Old, New string
+}
+
+// plant builds a worker with a mutated library. The edited files stand in for the
+// library's in this one build (go build -overlay): what others build, and what is in
+// the repository, stays as it is.
+func plant(m Mutant, dir string) (program string, err error) {
+	root, err := output("go", "list", "-m", "-f", "{{.Dir}}", "github.com/holdfast-go/holdfast")
+	if err != nil {
+		return "", err
+	}
+	here, err := output("go", "list", "-m", "-f", "{{.Dir}}")
+	if err != nil {
+		return "", err
+	}
+	replace := make(map[string]string)
+	for i, e := range m.Edits {
+		path := filepath.Join(root, e.File)
+		from := path
+		if before, again := replace[path]; again {
+			from = before
+		}
+		text, err := os.ReadFile(from)
+		if err != nil {
+			return "", err
+		}
+		if n := strings.Count(string(text), e.Old); n != 1 {
+			return "", fmt.Errorf("mutant %q: %s has this %d times, not once:\n%s", m.Name, e.File, n, e.Old)
+		}
+		to := filepath.Join(dir, fmt.Sprint(i, "-", filepath.Base(e.File)))
+		if err := os.WriteFile(to, []byte(strings.Replace(string(text), e.Old, e.New, 1)), 0o600); err != nil {
+			return "", err
+		}
+		replace[path] = to
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	list := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(list, overlay, 0o600); err != nil {
+		return "", err
+	}
+	program = filepath.Join(dir, "worker")
+	_, err = output("go", "build", "-C", here, "-overlay", list, "-o", program, ".")
+	return program, err
+}
+
+func output(name string, args ...string) (string, error) {
+	out, err := exec.Command(name, args...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
