@@ -70,7 +70,7 @@ func (s story) play(t *testing.T, r *rig) {
 	strike(t)
 	require.NoError(t, err)
 	require.Equal(t, 1, lease.Count())
-	s.requireCount(t, r, lease, "lock", 1)
+	s.requireCount(t, r, lease, 1)
 
 	strike = s.at(r, "re-enter")
 	inner, err := m.Lock(lease.Context(bg))
@@ -78,7 +78,7 @@ func (s story) play(t *testing.T, r *rig) {
 	require.NoError(t, err)
 	require.Equal(t, 2, inner.Count())
 	require.Equal(t, lease.Token(), inner.Token())
-	s.requireCount(t, r, lease, "re-enter", 2)
+	s.requireCount(t, r, lease, 2)
 
 	strike = s.at(r, "extend")
 	err = inner.Extend(bg, time.Minute)
@@ -97,7 +97,7 @@ func (s story) play(t *testing.T, r *rig) {
 	require.NoError(t, inner.Unlock(bg))
 	strike(t)
 	require.NoError(t, lease.Err())
-	s.requireCount(t, r, lease, "partial unlock", 1)
+	s.requireCount(t, r, lease, 1)
 	_, err = m.TryLock(bg)
 	require.ErrorIs(t, err, lock.ErrLocked, "one lease is left")
 
@@ -149,7 +149,7 @@ func (s story) fatal(r *rig, step string) bool {
 // requireCount checks the nodes' counts. A node that has lost a command, or with it a
 // connection and what was queued behind, may be behind: it is the end that counts there,
 // not the count.
-func (s story) requireCount(t *testing.T, r *rig, l *lock.Lease, step string, count int) {
+func (s story) requireCount(t *testing.T, r *rig, l *lock.Lease, count int) {
 	t.Helper()
 	switch {
 	case s.fault.executed && s.fault.prompt:

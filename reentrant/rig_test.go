@@ -26,8 +26,6 @@ var (
 	acquireCall = script(lua.Acquire{})
 	releaseCall = script(lua.Release{})
 	extendCall  = script(lua.Extend{})
-	repairCall  = script(lua.Repair{})
-	anyScript   = redistest.Command("EVALSHA", "EVAL")
 )
 
 func script(c interface{ Call() lua.Call }) func([]string) bool {

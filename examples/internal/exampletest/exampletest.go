@@ -17,7 +17,7 @@ import (
 
 // Main is the TestMain of an example: it fails if the example leaves a goroutine.
 func Main(m *testing.M) {
-	logging.Disable() // of the dials to nodes that were taken away
+	logging.Disable()                                   // of the dials to nodes that were taken away
 	goleak.VerifyTestMain(m, redistest.IgnoreRedials()) // clients of such nodes look for them up to a second longer
 }
 
