@@ -139,6 +139,7 @@ func (w *world) lock(m lock.Locker) *lock.Lease {
 	w.t.Helper()
 	l, err := m.TryLock(bg)
 	require.NoError(w.t, err)
+	synctest.Wait() // every node that answers has it by now, not just a quorum
 	return l
 }
 
