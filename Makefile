@@ -52,6 +52,10 @@ cover: tools ## what the tests reach, by package and in total; cover.out for go 
 examples: ## run every example on embedded nodes
 	@for e in $(EXAMPLES); do echo "== $$e"; $(GO) run ./examples/$$e || exit 1; echo; done
 
+.PHONY: bench
+bench: tools ## the toolkit beside its peers, a table for each workload; BENCH='-workload many' for less
+	@cd bench && $(GO) run . $(BENCH)
+
 # What `make test` needs and Go does not bring: a Redis server, and a C compiler for -race.
 .PHONY: tools
 tools:

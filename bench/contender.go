@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// A contender is one way to lock, as every workload sees it.
+type contender struct {
+	name string
+	// one: it works on one node only.
+	one bool
+	// floor: it excludes nobody, and each of its workers needs a name of its own.
+	floor bool
+	open  func(site) (locker, error)
+}
+
+// A site is where a contender works.
+type site struct {
+	addrs    []string
+	ttl      time.Duration
+	commands *atomic.Int64 // counts what is sent to the servers
+}
+
+// A locker is one process's access to a contender's locks. It is safe for concurrent use.
+type locker interface {
+	// handle makes what one goroutine locks name with.
+	handle(name string) handle
+	close()
+}
+
+// A handle locks one name, for one goroutine.
+type handle interface {
+	// lock blocks until it has the lock or ctx is done.
+	lock(ctx context.Context) (held, error)
+}
+
+// held is a lock that somebody has.
+type held interface {
+	unlock() error
+}
+
+// contenders are all there are, in the order of the tables.
+var contenders = []contender{
+	{name: "holdfast", open: openHoldfast},
+	{name: "fair", open: openFair},
+	{name: "redsync", open: openRedsync(0)},
+	{name: "redsync-1ms", open: openRedsync(time.Millisecond)},
+	{name: "redislock", one: true, open: openRedislock(100 * time.Millisecond)},
+	{name: "redislock-1ms", one: true, open: openRedislock(time.Millisecond)},
+	{name: "rueidislock", one: true, open: openRueidis},
+	{name: "raw", floor: true, open: openRaw},
+	{name: "wire", floor: true, open: openWire},
+}
+
+// named finds contenders by their names.
+func named(names ...string) []contender {
+	var list []contender
+	for _, c := range contenders {
+		for _, name := range names {
+			if c.name == name {
+				list = append(list, c)
+			}
+		}
+	}
+	return list
+}
+
+// checkNames refuses names of contenders that do not exist.
+func checkNames(names []string) error {
+	for _, name := range names {
+		if len(named(name)) == 0 {
+			all := make([]string, len(contenders))
+			for i, c := range contenders {
+				all[i] = c.name
+			}
+			return fmt.Errorf("there is no contender %q, there are %s", name, strings.Join(all, ", "))
+		}
+	}
+	return nil
+}

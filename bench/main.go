@@ -1,0 +1,201 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A bench is one run of the program.
+type bench struct {
+	out     io.Writer
+	dir     string // for files that are gone with the run
+	servers servers
+	ttl     time.Duration
+
+	repeat     int
+	span       time.Duration
+	nodes      []int // those to measure; empty: all of a workload's
+	goroutines []int // the same
+	only       []string
+	count      int // of leases and waiters, where there are many
+
+	faults []string // why the run fails
+}
+
+// A workload is one table.
+type workload struct {
+	name string
+	what string
+	run  func(*bench) error
+}
+
+var workloads = []workload{
+	{"solo", "one goroutine with a name of its own: what a lock costs that nobody else wants", solo},
+	{"many", "goroutines with a name each: what a process can do", many},
+}
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// run is the program with its arguments.
+func run(args []string, out io.Writer) (failed error) {
+	b := &bench{out: out}
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	names := flags.String("workload", "", "which to run, separated by commas (default: all)")
+	only := flags.String("contenders", "", "which take part, separated by commas (default: what each workload is about)")
+	nodes := flags.String("n", "", "numbers of nodes, separated by commas (default: each workload's)")
+	goroutines := flags.String("goroutines", "", "numbers of goroutines, separated by commas (default: each workload's)")
+	flags.IntVar(&b.repeat, "repeat", 5, "repetitions, of which the median is shown")
+	flags.DurationVar(&b.span, "duration", time.Second, "how long a contender is measured each time")
+	flags.DurationVar(&b.ttl, "ttl", 30*time.Second, "the TTL of every lock")
+	flags.IntVar(&b.count, "count", 0, "leases of held, callers of waiting (default 100000 and 50000)")
+	var p profiles
+	p.flags(flags)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	var err error
+	if b.nodes, err = numbers(*nodes); err != nil {
+		return err
+	}
+	if b.goroutines, err = numbers(*goroutines); err != nil {
+		return err
+	}
+	b.only = fields(*only)
+	if err := checkNames(b.only); err != nil {
+		return err
+	}
+	chosen, err := choose(fields(*names))
+	if err != nil {
+		return err
+	}
+	if err := b.open(); err != nil {
+		return err
+	}
+	defer b.close()
+	if err := p.start(); err != nil {
+		return err
+	}
+	defer func() { failed = errors.Join(failed, p.stop()) }()
+	for i, w := range chosen {
+		if i > 0 {
+			b.printf("\n")
+		}
+		b.printf("### %s\n\n%s.\n\n", w.name, strings.ToUpper(w.what[:1])+w.what[1:])
+		if err := w.run(b); err != nil {
+			return fmt.Errorf("%s: %w", w.name, err)
+		}
+	}
+	for _, f := range b.faults {
+		fmt.Fprintln(os.Stderr, "bench:", f)
+	}
+	if len(b.faults) > 0 {
+		return errors.New("the figures are void")
+	}
+	return nil
+}
+
+// open starts as many servers as any workload uses.
+func (b *bench) open() (err error) {
+	if b.dir, err = os.MkdirTemp("", "holdfast-bench-"); err != nil {
+		return err
+	}
+	if b.servers, err = startServers(b.dir, 5); err != nil {
+		_ = os.RemoveAll(b.dir)
+	}
+	return err
+}
+
+func (b *bench) close() {
+	b.servers.close()
+	_ = os.RemoveAll(b.dir)
+}
+
+func (b *bench) printf(format string, args ...any) { fmt.Fprintf(b.out, format, args...) }
+
+// ns are the numbers of nodes to measure, of those that a workload offers.
+func (b *bench) ns(offered ...int) []int { return chosenOf(b.nodes, offered) }
+
+// crowds are the numbers of goroutines.
+func (b *bench) crowds(offered ...int) []int {
+	if len(b.goroutines) > 0 {
+		return b.goroutines
+	}
+	return offered
+}
+
+func chosenOf(wanted, offered []int) []int {
+	if len(wanted) == 0 {
+		return offered
+	}
+	return slices.DeleteFunc(slices.Clone(offered), func(n int) bool { return !slices.Contains(wanted, n) })
+}
+
+// among are the contenders that take part with n nodes, of those that a workload names.
+func (b *bench) among(n int, names ...string) []contender {
+	if len(b.only) > 0 {
+		names = b.only
+	}
+	return slices.DeleteFunc(named(names...), func(c contender) bool { return c.one && n > 1 })
+}
+
+// note keeps what makes the run void: two holders of one name, or errors.
+func (b *bench) note(c contender, t *trial) {
+	if t.overlaps > 0 && !c.floor {
+		b.faults = append(b.faults, fmt.Sprintf("%s: %d times a name had two holders", c.name, t.overlaps))
+	}
+	if t.Errors > 0 {
+		b.printf("%s had %d errors, such as: %s\n\n", c.name, t.Errors, t.Error)
+	}
+}
+
+func choose(names []string) ([]workload, error) {
+	if len(names) == 0 {
+		return workloads, nil
+	}
+	var list []workload
+	for _, name := range names {
+		i := slices.IndexFunc(workloads, func(w workload) bool { return w.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no workload %q", name)
+		}
+		list = append(list, workloads[i])
+	}
+	return list, nil
+}
+
+func fields(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+func numbers(s string) ([]int, error) {
+	var list []int
+	for _, f := range fields(s) {
+		n, err := strconv.Atoi(f)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, n)
+	}
+	return list, nil
+}
+
+// show prints what a workload has found.
+func (b *bench) show(t *table, targets []target) {
+	t.print(b.out)
+	if len(targets) > 0 {
+		b.printf("\n")
+		printTargets(b.out, targets)
+	}
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// newBench starts servers for one test.
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	redistest.Require(t)
+	b := &bench{out: io.Discard, ttl: 10 * time.Second, repeat: 1, span: 50 * time.Millisecond}
+	require.NoError(t, b.open())
+	t.Cleanup(b.close)
+	return b
+}
+
+// Whoever is measured excludes, on as many nodes as it is measured on; and whoever does
+// not is found out.
+func TestContendersExclude(t *testing.T) {
+	b := newBench(t)
+	for _, c := range contenders {
+		for _, n := range []int{1, 5} {
+			if c.one && n > 1 {
+				continue
+			}
+			f, err := b.try(c, n, job{Workers: 8, Hold: time.Millisecond}, 100*time.Millisecond)
+			require.NoError(t, err, c.name)
+			require.Positive(t, f[rate], "%s, N = %d", c.name, n)
+			require.Zero(t, f[failures], "%s, N = %d", c.name, n)
+			if c.floor {
+				require.Positive(t, f[overlaps], "%s, N = %d", c.name, n)
+			} else {
+				require.Zero(t, f[overlaps], "%s, N = %d", c.name, n)
+			}
+		}
+	}
+	for _, f := range b.faults {
+		t.Error(f)
+	}
+}
+
+// An overlap makes a run fail.
+func TestOverlapsMakeTheFiguresVoid(t *testing.T) {
+	b := newBench(t)
+	liar := contender{name: "liar", open: openWire}
+	_, err := b.try(liar, 1, job{Workers: 8, Hold: time.Millisecond}, 50*time.Millisecond)
+	require.NoError(t, err)
+	require.Len(t, b.faults, 1)
+	require.Contains(t, b.faults[0], "liar")
+}
+
+// The program prints a table and its targets for each workload that is asked for.
+func TestRunPrintsTables(t *testing.T) {
+	redistest.Require(t)
+	var out strings.Builder
+	require.NoError(t, run([]string{
+		"-workload", "solo,many", "-n", "1", "-goroutines", "4", "-repeat", "1", "-duration", "20ms",
+	}, &out))
+	for _, want := range []string{"### solo", "### many", "| N ", "| holdfast ", "| rueidislock ", "to reach"} {
+		require.Contains(t, out.String(), want)
+	}
+	t.Log(out.String())
+}
+
+func TestUnknownNamesAreRefused(t *testing.T) {
+	require.ErrorContains(t, run([]string{"-workload", "idle"}, io.Discard), "idle")
+	require.ErrorContains(t, run([]string{"-contenders", "zookeeper"}, io.Discard), "rueidislock")
+	require.Error(t, run([]string{"-n", "many"}, io.Discard))
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os/exec"
+	"runtime"
+	"syscall"
+)
+
+// A process is a server or a child of the bench, from fork to reaping. It dies with
+// the bench.
+type process struct {
+	cmd  *exec.Cmd
+	done chan struct{} // closed once reaped
+	err  error         // how it ended; to be read after done
+}
+
+// startProcess starts cmd.
+func startProcess(cmd *exec.Cmd) (*process, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p := &process{cmd: cmd, done: make(chan struct{})}
+	started := make(chan error, 1)
+	go func() {
+		defer close(p.done)
+		// The kernel sends the death signal when the thread ends that forked, so that
+		// one is kept for as long as the process lives.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			p.err = cmd.Wait()
+		}
+	}()
+	return p, <-started
+}
+
+func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
+
+// kill ends the process at once and waits until it is gone.
+func (p *process) kill() {
+	p.signal(syscall.SIGKILL)
+	<-p.done
+}
+
+// gone tells whether the process has ended.
+func (p *process) gone() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}

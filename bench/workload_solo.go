@@ -1,0 +1,37 @@
+package main
+
+import "fmt"
+
+var soloColumns = []column{
+	{title: "p50 µs", figure: p50, format: short},
+	{title: "p99 µs", figure: p99, format: short},
+	{title: "CPU µs", figure: cpu, format: short},
+	{title: "servers' CPU µs", figure: nodeCPU, format: short},
+	{title: "allocations", figure: allocs, format: whole},
+	{title: "bytes", figure: bytesPer, format: whole},
+}
+
+// solo is one goroutine that locks and unlocks a name of its own. All figures are of a
+// pair.
+func solo(b *bench) error {
+	t := newTable([]string{"N", "contender"}, soloColumns)
+	var targets []target
+	for _, n := range b.ns(1, 3, 5) {
+		list := b.among(n, "holdfast", "fair", "redsync", "redislock", "rueidislock", "raw")
+		s, err := b.compare(list, func(c contender) (figures, error) {
+			return b.try(c, n, job{Workers: 1, Own: true}, b.span)
+		})
+		if err != nil {
+			return err
+		}
+		t.add(s, soloColumns, fmt.Sprint(n))
+		switch n {
+		case 1:
+			targets = append(targets, atMost("N = 1: p50 ÷ redislock's", s.ratio("holdfast", p50, "redislock"), 1.1))
+		case 5:
+			targets = append(targets, atMost("N = 5: p50 ÷ redsync's", s.ratio("holdfast", p50, "redsync"), 0.75))
+		}
+	}
+	b.show(t, targets)
+	return nil
+}
