@@ -44,12 +44,14 @@ func restartUnderHolder(t *testing.T, opts ...lock.ClientOption) (second *lock.L
 }
 
 func TestWithoutGuardARestartedNodeVotesForASecondHolder(t *testing.T) {
+	t.Parallel()
 	second, _, err := restartUnderHolder(t)
 	require.NoError(t, err, "this is what the guard is for")
 	require.NoError(t, second.Err())
 }
 
 func TestGuardKeepsARestartedNodeFromVoting(t *testing.T) {
+	t.Parallel()
 	second, state, err := restartUnderHolder(t, lock.WithRestartGuard(20*time.Second))
 	require.Error(t, err)
 	require.Nil(t, second)
@@ -64,6 +66,7 @@ func TestGuardKeepsARestartedNodeFromVoting(t *testing.T) {
 }
 
 func TestNodeVotesOnceItIsOlderThanTheGuard(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c, err := lock.NewClient([]redis.UniversalClient{s.Client(t)},
 		lock.WithTTL(time.Second), lock.WithRestartGuard(2*time.Second))
@@ -79,6 +82,49 @@ func TestNodeVotesOnceItIsOlderThanTheGuard(t *testing.T) {
 	lease, err := orders.Lock(ctx)
 	require.NoError(t, err)
 	require.NoError(t, lease.Unlock(ctx))
+}
+
+// A server comes back with a snapshot from before the last tokens were granted (trap 13).
+func tokensAroundAnOldSnapshot(t *testing.T, opts ...lock.ClientOption) (before, after int64) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	servers := redistest.StartN(t, 3)
+	nodes := redistest.Clients(t, servers)
+	c, err := lock.NewClient(nodes, append(opts, lock.WithTTL(time.Second))...)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, c.Close()) })
+	orders := reentrant.New(c, "orders")
+	grant := func() int64 {
+		lease, err := orders.Lock(ctx)
+		require.NoError(t, err)
+		require.NoError(t, lease.Unlock(ctx))
+		return lease.Token()
+	}
+	grant()
+	for _, n := range nodes {
+		redistest.Eventually(t, 10*time.Second, func() bool { return n.Exists(ctx, "lock:{orders}:token").Val() == 1 }, "it has a counter")
+		require.NoError(t, n.Save(ctx).Err())
+	}
+	for range 10 {
+		before = grant()
+	}
+	for _, s := range servers {
+		s.Kill()
+		s.Start()
+	}
+	return before, grant()
+}
+
+func TestWithoutGuardAnOldSnapshotMakesTokensFall(t *testing.T) {
+	t.Parallel()
+	before, after := tokensAroundAnOldSnapshot(t)
+	require.LessOrEqual(t, after, before, "this is what the guard is for")
+}
+
+func TestGuardKeepsTokensGrowingAfterAnOldSnapshot(t *testing.T) {
+	t.Parallel()
+	before, after := tokensAroundAnOldSnapshot(t, lock.WithRestartGuard(time.Second))
+	require.Greater(t, after, before)
 }
 
 func TestGuardShorterThanATTLIsRefused(t *testing.T) {

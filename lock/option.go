@@ -122,8 +122,10 @@ func WithTokenRetention(d time.Duration) ClientOption {
 // WithRestartGuard keeps a node from granting locks for d after its server started: a
 // server that crashed may have forgotten a lock that somebody holds, and must stay out
 // until every such lock has ended. d must be at least the largest TTL in use, on any
-// client of the nodes. Holders keep their leases from the other nodes meanwhile; an error
-// that wraps redlock.ErrRestarted tells of nodes that stay out, and so does Inspect.
+// client of the nodes; a node may stay out for a second longer. Holders keep their leases
+// from the other nodes meanwhile; an error that wraps redlock.ErrRestarted tells of nodes
+// that stay out, and so does Inspect. If the server came back with an old snapshot, the
+// guard also has its fencing counters skip what was granted since.
 //
 // The default, 0, is no guard, as a set of fresh servers would be useless for d. In
 // production turn it on, unless every node runs with appendfsync always. The check costs

@@ -18,11 +18,6 @@
 -- shortened; a second run finds its own field and returns the token of the first.
 -- Late: after the release, the mark in KEYS[3] refuses it.
 
-local function seed()
-  local now = redis.call('TIME')
-  return now[1] * 1000000 + now[2]
-end
-
 -- Nothing there at all is the common case, and one call tells.
 if redis.call('EXISTS', KEYS[1], KEYS[3]) > 0 then
   local count = redis.call('HGET', KEYS[1], ARGV[1])
@@ -34,7 +29,7 @@ if redis.call('EXISTS', KEYS[1], KEYS[3]) > 0 then
       redis.call('PEXPIRE', KEYS[1], ARGV[3])
     end
     -- The counter may have been evicted; the next extension writes it again.
-    return tonumber(redis.call('GET', KEYS[2])) or seed()
+    return tonumber(redis.call('GET', KEYS[2])) or clock()
   end
   if redis.call('ZSCORE', KEYS[3], ARGV[1]) then
     return -1
@@ -47,23 +42,15 @@ end
 if ARGV[2] ~= '1' then
   return 0
 end
-local young = guard(ARGV[5])
+local young, least = guard(ARGV[5])
 if young then
   return young
 end
 
-local token = redis.call('GET', KEYS[2])
-if token then
-  token = tonumber(token)
-  if not token then
-    return redis.error_reply('ERR fencing counter is not a number')
-  end
-  token = token + 1
-else
-  token = seed()
+local token, problem = mint(KEYS[2], ARGV[4], least)
+if problem then
+  return problem
 end
 redis.call('HSET', KEYS[1], ARGV[1], '1')
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
--- %.0f: Lua's own conversion keeps 14 digits, and these numbers have 16.
-redis.call('SET', KEYS[2], string.format('%.0f', token), 'PX', ARGV[4])
 return token

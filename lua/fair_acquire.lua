@@ -75,24 +75,17 @@ end
 if ARGV[2] ~= '1' then
   return 0
 end
-local young = guard(ARGV[8])
+local young, least = guard(ARGV[8])
 if young then
   return young
 end
 
-local token = redis.call('GET', KEYS[2])
-if token then
-  token = tonumber(token)
-  if not token then
-    return redis.error_reply('ERR fencing counter is not a number')
-  end
-  token = token + 1
-else
-  token = clock()
+local token, problem = mint(KEYS[2], ARGV[4], least)
+if problem then
+  return problem
 end
 redis.call('HSET', KEYS[1], ARGV[1], '1')
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
-redis.call('SET', KEYS[2], string.format('%.0f', token), 'PX', ARGV[4])
 if found > 0 then
   drop(KEYS[4], KEYS[5], ARGV[1])
 end

@@ -10,11 +10,15 @@ local function uptime()
   return type(info) == 'string' and tonumber(string.match(info, 'uptime_in_seconds:(%d+)')) or nil
 end
 
--- The error in place of a grant, or nil. Uptime is the difference of two times that are
--- each cut down to whole seconds, so the server may be up to a second younger.
+-- The error in place of a grant, or nil, and the least token to grant: a counter may come
+-- from a snapshot, older than tokens that were granted since. Those are dates, and older
+-- than this server's start. Without a guard, any token will do.
+--
+-- Uptime is the difference of two times that are each cut down to whole seconds, so the
+-- server may be up to a second younger, and its start up to a second later.
 local function guard(delay)
   if delay == '0' then
-    return nil
+    return nil, 0
   end
   local up = uptime()
   if not up then
@@ -24,5 +28,5 @@ local function guard(delay)
   if left > 0 then
     return redis.error_reply('RESTARTED ' .. up .. ' s ago, no grants for another ' .. math.ceil(left) .. ' s')
   end
-  return nil
+  return nil, (math.floor(clock() / 1000000) - up + 1) * 1000000
 end

@@ -13,7 +13,7 @@ import (
 )
 
 // libraries stand before scripts and have headers of their own kind.
-var libraries = []string{"guard", "queue"}
+var libraries = []string{"clock", "guard", "token", "queue"}
 
 // calls has one of each script, about a lock called "name", as headers call it.
 func calls(t *testing.T) map[string]Call {

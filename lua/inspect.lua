@@ -14,8 +14,7 @@
 --
 -- Twice: it reads only.
 
-local now = redis.call('TIME')
-now = now[1] * 1000000 + now[2]
+local now = clock()
 local held = redis.call('HGETALL', KEYS[1])
 local queue = {}
 local places = redis.call('ZRANGE', KEYS[3], 0, -1, 'WITHSCORES')

@@ -6,11 +6,6 @@
 -- the hold is known to last: a yield gives back what that round or an earlier one got,
 -- and never what a later one relies on.
 
-local function clock()
-  local now = redis.call('TIME')
-  return now[1] * 1000000 + now[2]
-end
-
 local function round(id)
   return id .. ' round'
 end

@@ -33,8 +33,7 @@ end
 -- The mark comes last: a server without memory refuses it, and must not refuse
 -- the release with it.
 if ARGV[4] ~= '0' then
-  local now = redis.call('TIME')
-  now = now[1] * 1000000 + now[2]
+  local now = clock()
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now))
   redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[4] * 1000), ARGV[1])
   redis.call('PEXPIRE', KEYS[2], ARGV[4])

@@ -18,19 +18,19 @@ type Script struct {
 }
 
 var (
-	acquireScript = load("acquire", "guard")
-	releaseScript = load("release")
+	acquireScript = load("acquire", "clock", "guard", "token")
+	releaseScript = load("release", "clock")
 	extendScript  = load("extend")
 	fenceScript   = load("fence")
 	repairScript  = load("repair")
-	inspectScript = load("inspect", "guard")
+	inspectScript = load("inspect", "clock", "guard")
 	probeScript   = load("probe")
 
-	fairAcquireScript = load("fair_acquire", "guard", "queue")
-	fairReleaseScript = load("fair_release", "queue")
-	fairYieldScript   = load("fair_yield", "queue")
-	fairSettleScript  = load("fair_settle", "queue")
-	fairBeatScript    = load("fair_beat", "queue")
+	fairAcquireScript = load("fair_acquire", "clock", "guard", "token", "queue")
+	fairReleaseScript = load("fair_release", "clock", "queue")
+	fairYieldScript   = load("fair_yield", "clock", "queue")
+	fairSettleScript  = load("fair_settle", "clock", "queue")
+	fairBeatScript    = load("fair_beat", "clock", "queue")
 )
 
 // load reads a script, behind the libraries that it uses.
