@@ -64,7 +64,7 @@ var base = Cell{
 	Long:     8,
 	Timeout:  100 * time.Millisecond,
 	Every:    500 * time.Millisecond,
-	Duration: 14 * time.Second,
+	Duration: 12 * time.Second,
 	Locks:    []string{"orders", "stock", "fair-desk"},
 	Workers:  3,
 	Crew:     4,
@@ -94,6 +94,9 @@ func disk(d Disk) func(*Cell) {
 // long has workers keep many of their leases until the TTL is over, or longer.
 func long(c *Cell) { c.Long = 40 }
 
+// longer is long, with TTLs that are soon over.
+func longer(c *Cell) { c.Long, c.TTL = 60, 500*time.Millisecond }
+
 // late is a cell in which much arrives late and nothing expires meanwhile: what is left
 // behind can be seen.
 func late(n int) Cell {
@@ -103,18 +106,51 @@ func late(n int) Cell {
 	}, StopNode, CutUp, CutDown, Reset)
 }
 
-// cells are what `make chaos` runs.
+// patient is a cell whose workers wait for a slow node for longer than a TTL.
+func patient(n int) Cell {
+	return cell("slow network, patient workers", n, func(c *Cell) {
+		long(c)
+		c.Timeout = 2 * time.Second
+	}, Slow)
+}
+
+// faults that leave what the promises rest on as it is, as long as servers keep on disk
+// what they confirm.
+var harmless = []Kind{
+	KillNode, StopNode, LoseRequest, LoseReply, Reset, Slow, CutUp, CutDown, Isolate, StopWorker, KillWorker,
+	KillPubSub, FlushScripts, ClockDrift,
+}
+
+// cells are what `make chaos` runs: each kind of fault alone, and then together.
 func cells() []Cell {
 	var list []Cell
-	add := func(sizes []int, name string, change func(*Cell), faults ...Kind) {
-		for _, n := range sizes {
+	add := func(name string, change func(*Cell), faults ...Kind) {
+		for _, n := range []int{1, 3, 5} {
 			list = append(list, cell(name, n, change, faults...))
 		}
 	}
-	every := []int{1, 3, 5}
-	add(every, "calm", nil)
-	add(every, "kill, AOF always", disk(Always), KillNode)
-	add(every, "kill, nothing on disk, guard", disk(Nothing), KillNode)
-	add(every, "stop nodes", nil, StopNode)
+	add("calm", nil)
+	add("kill nodes, AOF always", disk(Always), KillNode)
+	add("kill nodes, nothing on disk, guard", disk(Nothing), KillNode)
+	add("kill nodes, stale snapshot, guard", disk(Stale), KillNode)
+	add("stop nodes", nil, StopNode)
+	add("requests lost", nil, LoseRequest)
+	add("replies lost", nil, LoseReply)
+	add("connections reset", nil, Reset)
+	add("slow network", nil, Slow)
+	add("one way silent", nil, CutUp, CutDown)
+	add("workers cut off", longer, Isolate)
+	add("stop workers", nil, StopWorker)
+	add("kill workers", nil, KillWorker)
+	add("pubsub killed", nil, KillPubSub)
+	add("script flush", nil, FlushScripts)
+	add("flushall", nil, FlushAll)
+	add("clock jumps", nil, ClockJump)
+	add("clock drift", long, ClockDrift)
+	for _, n := range []int{1, 3, 5} {
+		list = append(list, late(n), patient(n))
+	}
+	add("everything, AOF always", disk(Always), harmless...)
+	add("everything, nothing on disk, guard", disk(Nothing), harmless...)
 	return list
 }

@@ -5,7 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -17,47 +17,40 @@ func (silent) Printf(context.Context, string, ...any) {}
 
 func main() {
 	redis.SetLogger(silent{}) // it tells of every node that is down, which is known here
-	if text, ok := os.LookupEnv(workerEnv); ok {
-		if err := runWorker(text); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
+	if beWorker() {
 		return
 	}
-	name := flag.String("cell", "", "only cells whose name contains this")
-	seed := flag.Uint64("seed", 1, "of schedules and of what workers do")
-	mutant := flag.String("mutant", "", "only mutants whose name contains this")
+	var d driver
+	flag.StringVar(&d.cell, "cell", "", "only cells whose name contains this")
+	flag.StringVar(&d.mutant, "mutant", "", `only planted bugs whose name contains this; "all": all of them`)
+	flag.Uint64Var(&d.seed, "seed", 1, "of the faults and of what workers do")
+	flag.DurationVar(&d.duration, "duration", 0, "for how long a cell has faults; 0: as it says itself")
+	flag.DurationVar(&d.soak, "soak", 0, "run the cells again and again, with other seeds, for so long")
+	flag.IntVar(&d.parallel, "parallel", 3, "runs at a time; they are mostly waiting")
+	schedules := flag.Bool("schedule", false, "print the faults that would be injected, and do nothing")
 	flag.Parse()
-	if *mutant != "" {
-		for _, m := range mutants() {
-			if strings.Contains(m.Name, *mutant) || *mutant == "all" {
-				c, err := catch(m, 2)
-				fmt.Println(m.Name, c.caught(), c.Calls, c.After, err)
-				for _, v := range c.Found {
-					fmt.Println("   ", v.Checker, v.Text)
-				}
-			}
-		}
+	d.out, d.log = os.Stdout, os.Stderr
+	if *schedules {
+		d.schedules()
 		return
 	}
-	for _, c := range cells() {
-		if !strings.Contains(c.String(), *name) {
-			continue
-		}
-		r := Run{Cell: c, Seed: *seed}
-		h, err := r.Do()
-		if err != nil {
-			fmt.Println(c, err)
-			continue
-		}
-		fmt.Printf("%s: %d calls, %d leases, %d faults, left %v stuck %v\n", c, len(h.Calls), len(h.leases()), len(h.Faults), h.Left, h.Stuck)
-		for _, v := range check(h) {
-			fmt.Println("  ", v.Checker, h.seconds(v.At), v.Text)
-			for _, f := range h.Faults {
-				if f.Began < v.At && f.Ended > v.At-3e9 {
-					fmt.Println("      ", h.seconds(f.Began), h.seconds(f.Ended), f)
-				}
-			}
-		}
+	began := time.Now()
+	ok := d.run()
+	fmt.Fprintf(d.out, "\n%v\n", time.Since(began).Round(time.Second))
+	if !ok {
+		os.Exit(1)
 	}
+}
+
+// beWorker does a worker's work, if that is what this process was started for.
+func beWorker() bool {
+	text, ok := os.LookupEnv(workerEnv)
+	if !ok {
+		return false
+	}
+	if err := runWorker(text); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	return true
 }

@@ -1,10 +1,6 @@
 package main
 
-import (
-	"os"
-	"slices"
-	"time"
-)
+import "time"
 
 // A Mutant is a bug that is planted into the library of a worker, to show that a
 // checker finds it.
@@ -14,62 +10,6 @@ type Mutant struct {
 	Cell  Cell
 	Seed  uint64
 	Edits []Edit
-}
-
-// A Catch is what became of a mutant.
-type Catch struct {
-	Mutant Mutant
-	Found  []Violation // the first of each checker that found something
-	Calls  int         // of Lock and TryLock, until then
-	After  time.Duration
-}
-
-func (c Catch) caught() bool {
-	return slices.ContainsFunc(c.Found, func(v Violation) bool { return v.Checker == c.Mutant.By })
-}
-
-// catch runs a mutant until its checker has found it, or its cell is over. A bug shows
-// itself only if things go wrong at the right moment, so another seed is tried then.
-func catch(m Mutant, tries int) (Catch, error) {
-	dir := scratch("mutant")
-	defer os.RemoveAll(dir)
-	program, err := plant(m, dir)
-	if err != nil {
-		return Catch{Mutant: m}, err
-	}
-	c := Catch{Mutant: m}
-	for try := range tries {
-		c.Mutant.Seed = m.Seed + uint64(try)
-		r := Run{Cell: m.Cell, Seed: c.Mutant.Seed, Worker: program}
-		r.Until = func(h *History) bool {
-			c.look(h, true)
-			return c.caught()
-		}
-		h, err := r.Do()
-		if err != nil {
-			return c, err
-		}
-		if c.look(h, h.Healed == 0); c.caught() {
-			break
-		}
-	}
-	return c, nil
-}
-
-// look notes what the checkers find in h.
-func (c *Catch) look(h *History, running bool) {
-	c.Found = nil
-	c.Calls = len(h.Calls)
-	c.After = time.Duration(h.End - h.Start)
-	for _, k := range checkers {
-		if running && !k.running {
-			continue
-		}
-		if found := k.check(h); len(found) > 0 {
-			found[0].Checker = k.name
-			c.Found = append(c.Found, found[0])
-		}
-	}
 }
 
 // mutants are the planted bugs.
@@ -86,7 +26,7 @@ func mutants() []Mutant {
 		{
 			Name: "second round of the token skipped",
 			By:   "tokens",
-			Cell: cell("kill, AOF always", 3, disk(Always), KillNode),
+			Cell: cell("kill nodes, AOF always", 3, disk(Always), KillNode),
 			Edits: []Edit{{"lock/attempt.go",
 				"	if agree >= g.Quorum() {",
 				"	if agree >= 1 {"}},
@@ -94,15 +34,15 @@ func mutants() []Mutant {
 		{
 			Name: "a minority's renewal counts",
 			By:   "exclusion",
-			Cell: cell("isolated workers", 3, long, Isolate),
+			Cell: cell("workers cut off", 3, longer, Isolate),
 			Edits: []Edit{{"lock/renew.go",
-				"	case b.Won():\n		for",
-				"	case true:\n		for"}},
+				"	confirmed := h.over == nil && !lost && b.Won()",
+				"	confirmed := h.over == nil && !lost"}},
 		},
 		{
 			Name: "restart guard ignored",
 			By:   "exclusion",
-			Cell: cell("kill, nothing on disk, guard", 1, disk(Nothing), KillNode),
+			Cell: cell("kill nodes, nothing on disk, guard", 1, disk(Nothing), KillNode),
 			Edits: []Edit{{"lua/guard.lua",
 				"  if delay == '0' then",
 				"  if true then"}},
@@ -110,10 +50,18 @@ func mutants() []Mutant {
 		{
 			Name: "validity counted from the reply",
 			By:   "exclusion",
-			Cell: cell("slow", 1, long, Slow),
+			Cell: patient(1),
 			Edits: []Edit{{"lock/attempt.go",
 				"	validity := c.group.Validity(b.Start(), h.ttl)",
 				"	validity := c.group.Validity(time.Now(), h.ttl)"}},
+		},
+		{
+			Name: "no look at the clock after the rounds",
+			By:   "loss",
+			Cell: patient(1),
+			Edits: []Edit{{"lock/attempt.go",
+				"	if won == nil && !time.Now().Before(validity) {",
+				"	if false {"}},
 		},
 		{
 			Name: "loss not signalled",
@@ -141,10 +89,10 @@ func mutants() []Mutant {
 				"		if false && mark {"}},
 		},
 		{
-			Name: "counted by increment",
+			Name: "sent again, and counted by increment",
 			By:   "counts",
-			Cell: cell("lost replies", 1, long, LoseReply, Reset),
-			Edits: []Edit{{"lua/acquire.lua",
+			Cell: cell("replies lost", 1, long, LoseReply),
+			Edits: []Edit{{"lua/call.go", "NoRetry() bool { return true }", "NoRetry() bool { return false }"}, {"lua/acquire.lua",
 				"    if tonumber(ARGV[2]) > tonumber(count) then\n      redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])\n    end\n",
 				"    redis.call('HINCRBY', KEYS[1], ARGV[1], 1)\n"}},
 		},

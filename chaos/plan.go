@@ -40,7 +40,7 @@ func draw(cfg *Config, goroutine, n int) plan {
 	if rng.IntN(100) < cfg.Long {
 		switch rng.IntN(3) {
 		case 0: // outlives its TTL, by renewal
-			p.hold = ttl/2 + rng.N(2*ttl)
+			p.hold = ttl/2 + rng.N(3*ttl)
 		case 1:
 			p.fixed, p.outstay = true, true
 		default:

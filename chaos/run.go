@@ -105,37 +105,35 @@ func (r *Run) setUp() error {
 // tells whether the run was ended early.
 func (r *Run) storm() (early bool) {
 	r.start = time.Now()
-	var pending sync.WaitGroup
-	done := make(chan struct{})
+	done := make(chan struct{}) // closed to end it early
+	over := make(chan struct{})
 	go func() {
+		defer close(over)
+		var pending sync.WaitGroup
 		for _, f := range schedule(r.Cell, r.Seed) {
 			if !r.wait(f.At, done) {
 				break
 			}
-			f.Began = 0
 			pending.Go(func() { r.inject(f, done) })
 		}
 		r.wait(r.Cell.Duration, done)
 		pending.Wait()
-		select {
-		case <-done:
-		default:
-			close(done)
-		}
 	}()
 	if r.Until == nil {
-		<-done
+		<-over
 		return false
 	}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		select {
-		case <-done:
+		case <-over:
 			return false
 		case <-tick.C:
 			if h, err := r.history(); err == nil && r.Until(h) {
-				return true // tearDown ends the rest
+				close(done)
+				<-over // nothing may be started any more when all is torn down
+				return true
 			}
 		}
 	}

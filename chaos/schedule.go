@@ -77,7 +77,7 @@ func (c Cell) shape(f *Fault, rng *source) {
 		f.For = 100*time.Millisecond + rng.N(2*c.TTL)
 		link()
 	case Isolate:
-		f.For = c.TTL/2 + rng.N(2*c.TTL)
+		f.For = c.TTL + rng.N(3*c.TTL)
 		f.Worker = rng.IntN(c.workers())
 	case Reset:
 		link()
