@@ -163,7 +163,7 @@ func (e *Engine) denied(b *redlock.Ballot) denial {
 				d.ttl = seen.TTL
 			}
 			d.holder, d.ttl = seen.Holder, max(d.ttl, seen.TTL)
-			d.sure = n >= g.Quorum() || n > g.Size()-g.Quorum() && failed == 0
+			d.sure = n >= g.Quorum()
 		}
 	}
 	// With a quorum of nodes answering, rivals are the reason; without, it is the nodes.

@@ -22,7 +22,8 @@ func (e *Engine) reenter(ctx context.Context, h *hold) (*Lease, denial, error) {
 	g := e.client.group
 	b, err := g.Decide(ctx, redlock.Motion{
 		Name: "re-enter",
-		Call: e.kind.Acquire(e.request(h.id, count)),
+		// Never 1, which would take a free lock: the only lease may be on its way out.
+		Call: e.kind.Acquire(e.request(h.id, max(count, 2))),
 		Yes:  e.granted,
 	})
 	if err == nil {

@@ -80,12 +80,13 @@ if young then
   return young
 end
 
-local token, problem = mint(KEYS[2], ARGV[4], least)
+local token, problem = mint(KEYS[2], least)
 if problem then
   return problem
 end
 redis.call('HSET', KEYS[1], ARGV[1], '1')
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
+redis.call('SET', KEYS[2], string.format('%.0f', token), 'PX', ARGV[4])
 if found > 0 then
   drop(KEYS[4], KEYS[5], ARGV[1])
 end

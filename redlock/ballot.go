@@ -180,8 +180,9 @@ func (b *Ballot) vote(o *op, a Answer) {
 	if !b.motion.All {
 		// Nodes that need not be asked win no ballot before those that were have had
 		// their say: who locks again at once would find a far node not done with the
-		// release, and be late there forever.
-		b.decided = b.decided || b.yes-b.unasked >= quorum || n-b.no < quorum
+		// release, and be late there forever. An even number of nodes can be split into
+		// halves: a half that says no may be a rival's, and only all can tell.
+		b.decided = b.decided || b.yes-b.unasked >= quorum || b.no >= quorum
 	}
 	decided := b.decided
 	b.mu.Unlock()
