@@ -33,7 +33,7 @@ type Client struct {
 	prefix    string
 	retention time.Duration
 	guard     time.Duration
-	logger    *slog.Logger
+	journal   journal
 	channels  string        // what the Pub/Sub channels of clients begin with
 	alone     bool          // no node is a Cluster
 	closing   chan struct{} // closed by Close
@@ -86,7 +86,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		prefix:    s.prefix,
 		retention: s.retention,
 		guard:     s.guard,
-		logger:    s.logger,
+		journal:   journal{logger: s.logger},
 		closing:   make(chan struct{}),
 		channels:  lua.ClientChannels(s.prefix),
 		alone:     !group.Clustered(),
@@ -147,6 +147,7 @@ func (c *Client) Close() error {
 	c.watchdog.Close()
 	c.hub.Close()
 	c.group.Close()
+	c.journal.close()
 	return failed
 }
 

@@ -26,6 +26,7 @@ type hold struct {
 	leases   []*Lease      // those that are not over
 	pending  int           // leases, over or not, whose Unlock has not been called
 	ttl      time.Duration // the longest of its leases'
+	until    time.Time     // an extension asked for may have the nodes keep it until then
 	renewAt  time.Time     // the next renewal, if a lease wants one
 	renewing chan struct{} // closed when the renewal in flight is decided; nil: none
 	over     error         // nil, ErrLost or ErrReleased
@@ -91,9 +92,10 @@ func (h *hold) schedule() {
 	h.engine.client.watchdog.Set(&h.ward, renewAt, endAt)
 }
 
-// expire ends the leases whose deadline has passed. It runs on the watchdog's
-// goroutine, or on that of a caller who looked at a lease first.
-func (h *hold) expire() {
+// expire ends the leases whose deadline has passed, and returns what is to be done
+// then. It runs on the watchdog's goroutine, or on that of a caller who looked at a
+// lease first.
+func (h *hold) expire() (after func()) {
 	now := time.Now()
 	h.mu.Lock()
 	var over []*Lease
@@ -118,10 +120,11 @@ func (h *hold) expire() {
 	}
 	switch {
 	case lost:
-		h.abandon()
+		return h.abandon
 	case left > 0 && len(over) > 0:
-		h.recount()
+		return h.recount
 	}
+	return nil
 }
 
 // lose ends every lease of the hold: it is not, or cannot be proven to be, held any more.
@@ -158,7 +161,7 @@ func (h *hold) abandon() {
 	c := h.engine.client
 	h.vacate(false)
 	c.over(h)
-	c.logger.Warn("lock: lease lost", "name", h.engine.name, "hold", h.id, "reason", h.reason)
+	c.journal.lost(h)
 }
 
 // vacate sends the release of the whole hold, and does not wait.
@@ -173,6 +176,12 @@ func (h *hold) vacation(quiet bool) redlock.Motion {
 	e := h.engine
 	h.footprint.Close()
 	request := h.request(0)
+	until := time.Now().Add(h.ttl)
+	h.mu.Lock()
+	if h.until.After(until) {
+		until = h.until
+	}
+	h.mu.Unlock()
 	return redlock.Motion{
 		Name:      "release",
 		Call:      e.kind.Release(request, quiet, 0),
@@ -180,7 +189,7 @@ func (h *hold) vacation(quiet bool) redlock.Motion {
 		Yes:       e.vacated,
 		Removes:   true,
 		Footprint: h.footprint,
-		Until:     time.Now().Add(h.ttl),
+		Until:     until,
 	}
 }
 

@@ -97,7 +97,9 @@ func (l *Lease) Err() error {
 	err, late := l.err, l.err == nil && !time.Now().Before(l.deadline)
 	h.mu.Unlock()
 	if late {
-		h.expire()
+		if after := h.expire(); after != nil {
+			after()
+		}
 		return ErrLost
 	}
 	return err
@@ -190,6 +192,12 @@ func (l *Lease) Unlock(ctx context.Context) error {
 
 // extension asks every node to extend the hold by ttl.
 func (h *hold) extension(ttl time.Duration) redlock.Motion {
+	h.mu.Lock()
+	// Whatever becomes of it: it may come late, or its answer may.
+	if until := time.Now().Add(ttl + h.engine.client.group.NodeTimeout()); until.After(h.until) {
+		h.until = until
+	}
+	h.mu.Unlock()
 	return redlock.Motion{
 		Name: "extend",
 		Call: lua.Extend{

@@ -113,3 +113,23 @@ func TestReleaseThatNobodyHeardIsMadeWhenNodesComeBack(t *testing.T) {
 		requireHolder(t, "", w.nodes) // well before the TTL
 	})
 }
+
+func TestReleaseThatNobodyHeardIsMadeAsLongAsAnExtensionHasTheKeyLive(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		for _, heard := range []bool{true, false} {
+			l := w.lock(w.process().mutex(lock.WithTTL(time.Second)))
+			if !heard {
+				each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 500*time.Millisecond) })
+			}
+			err := l.Extend(bg, 10*time.Minute)
+			require.Equal(t, heard, err == nil)
+			each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 0) })
+			each(w.nodes, func(n *virtual.Node) { n.Silence(true) })
+			require.ErrorIs(t, l.Unlock(bg), redlock.ErrNoQuorum)
+			time.Sleep(5 * time.Second)
+			each(w.nodes, func(n *virtual.Node) { n.Silence(false) })
+			time.Sleep(5 * time.Second)
+			requireHolder(t, "", w.nodes) // well before the extension ends
+		}
+	})
+}

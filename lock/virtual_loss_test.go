@@ -1,7 +1,9 @@
 package lock_test
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -170,5 +172,32 @@ func TestRoundForTheTokenCountsForValidityToo(t *testing.T) {
 		require.Nil(t, l)
 		require.ErrorContains(t, err, "longer than the lock would have been valid")
 		require.Greater(t, time.Since(start), validity(ttl))
+	})
+}
+
+// slowLog is a log handler that takes an hour for each record.
+type slowLog struct{ slog.Handler }
+
+func (slowLog) Enabled(context.Context, slog.Level) bool { return true }
+
+func (slowLog) Handle(context.Context, slog.Record) error {
+	time.Sleep(time.Hour)
+	return nil
+}
+
+func TestLossDoesNotWaitForTheLogOfAnother(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process(lock.WithLogger(slog.New(slowLog{})), lock.WithoutWatchdog())
+		kept := w.lock(reentrant.New(p.locks, "kept", lock.WithTTL(12*time.Hour)))
+		var leases []*lock.Lease
+		for i := range 3 {
+			leases = append(leases, w.lock(reentrant.New(p.locks, fmt.Sprint("order ", i))))
+			time.Sleep(time.Second)
+		}
+		for _, l := range leases {
+			<-l.Done()
+			require.Equal(t, l.Deadline(), time.Now())
+		}
+		require.NoError(t, kept.Unlock(bg))
 	})
 }

@@ -42,7 +42,7 @@ func TestTenThousandWardsAreRenewedOnTimeAndNoneEnds(t *testing.T) {
 		})
 		defer w.Close()
 		for range crowd {
-			ward := &Ward{End: func() { t.Error("it was renewed in time") }}
+			ward := &Ward{End: func() func() { t.Error("it was renewed in time"); return nil }}
 			states[ward] = &state{}
 			next(ward)
 		}
@@ -96,9 +96,10 @@ func TestConcurrentSetForgetAndClose(t *testing.T) {
 		var sets, ends atomic.Int64
 		var wg sync.WaitGroup
 		for range 8 {
-			ward := &Ward{End: func() {
+			ward := &Ward{End: func() func() {
 				check()
 				ends.Add(1)
+				return nil
 			}}
 			// Two goroutines for each ward.
 			for range 2 {

@@ -35,10 +35,11 @@ func (l *log) renew(due []*Ward) {
 // ward makes a ward whose end is logged.
 func (l *log) ward() *Ward {
 	w := &Ward{}
-	w.End = func() {
+	w.End = func() func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.calls = append(l.calls, call{what: "end", ward: w, at: time.Now()})
+		return nil
 	}
 	return w
 }

@@ -29,9 +29,11 @@ type Ward struct {
 	// Owner is for the callbacks to find what the ward stands for. Set it before
 	// the first date.
 	Owner any
-	// End is called once the end date is reached. Like the renew callback it runs
-	// on the watchdog's goroutine and must not block.
-	End func()
+	// End is called once the end date is reached. What it returns, unless it is nil, is
+	// called when the End of every other ward that is due has been, so that no end waits
+	// for the work that follows another. Like the renew callback both run on the
+	// watchdog's goroutine and must not block.
+	End func() (after func())
 
 	// Guarded by the watchdog's mu.
 	renewAt time.Time // zero: never
@@ -120,11 +122,17 @@ func (w *Watchdog) run() {
 		}
 		ended, due, next := w.collect(time.Now())
 		// Ends first: a holder must learn of its loss in time, whatever else is due.
+		var afters []func()
 		for _, ward := range ended {
-			ward.End()
+			if after := ward.End(); after != nil {
+				afters = append(afters, after)
+			}
 		}
 		if len(due) > 0 {
 			w.renew(due)
+		}
+		for _, after := range afters {
+			after()
 		}
 		if next.IsZero() {
 			timer.Stop()

@@ -47,6 +47,24 @@ func TestPastDatesAreDueAtOnce(t *testing.T) {
 	})
 }
 
+func TestWhatFollowsAnEndComesAfterAllEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var order []string
+		w := New(func([]*Ward) { order = append(order, "renewal") })
+		defer w.Close()
+		for range 2 {
+			w.Set(&Ward{End: func() func() {
+				order = append(order, "end")
+				return func() { order = append(order, "after") }
+			}}, never, in(time.Second))
+		}
+		w.Set(&Ward{}, in(time.Second), never)
+		time.Sleep(2 * time.Second)
+		w.Close() // joined, so that the test may look
+		require.Equal(t, []string{"end", "end", "renewal", "after", "after"}, order)
+	})
+}
+
 func TestEndsComeBeforeRenewals(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *Watchdog, l *log) {
 		for range 10 {
@@ -132,7 +150,7 @@ func TestCallbacksMaySetAndForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w *Watchdog
 		renewed, ended := 0, 0
-		other := &Ward{End: func() { t.Error("it was forgotten") }}
+		other := &Ward{End: func() func() { t.Error("it was forgotten"); return nil }}
 		w = New(func(due []*Ward) {
 			for _, ward := range due {
 				if renewed++; renewed < 1000 {
@@ -143,10 +161,11 @@ func TestCallbacksMaySetAndForget(t *testing.T) {
 		defer w.Close()
 		start := time.Now()
 		var endedAt time.Time
-		ward := &Ward{End: func() {
+		ward := &Ward{End: func() func() {
 			ended++
 			endedAt = time.Now()
 			w.Forget(other)
+			return nil
 		}}
 		w.Set(other, never, in(24*time.Hour))
 		w.Set(ward, in(10*time.Second), in(30*time.Second))
