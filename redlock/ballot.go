@@ -89,7 +89,10 @@ func (g *Group) Vote(m Motion) *Ballot {
 func (g *Group) Decide(ctx context.Context, m Motion) (*Ballot, error) {
 	b := g.newBallot(m)
 	if len(g.lanes) == 1 && g.lanes[0].runHere(ctx, &b.ops[0]) {
-		return b, nil
+		if b.Won() {
+			return b, nil
+		}
+		return b, ctx.Err()
 	}
 	b.submit()
 	return b, b.Wait(ctx)

@@ -2,6 +2,7 @@ package redlock
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -139,7 +140,13 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 
 	end := unsent
 	if call, ok := o.call(); ok {
-		reply, err := call.Run(ctx, l.node.quick)
+		// quick bounds the answer, but not a dial, which takes go-redis' own patience.
+		bounded, cancel := context.WithTimeout(ctx, l.timeout)
+		reply, err := call.Run(bounded, l.node.quick)
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+			err = ErrSilent // the deadline is not the caller's
+		}
 		if o.settle(reply, err) {
 			l.owe(o)
 		}
