@@ -16,12 +16,12 @@ type Catch struct {
 	Err    error
 }
 
-func (c Catch) caught() bool {
+func (c *Catch) caught() bool {
 	return slices.ContainsFunc(c.Found, func(v Violation) bool { return v.Checker == c.Mutant.By })
 }
 
 // String is a line about it.
-func (c Catch) String() string {
+func (c *Catch) String() string {
 	s := fmt.Sprintf("%s: caught %v, after %d calls in %v", c.Mutant.Name, c.caught(), c.Calls, c.After.Round(time.Millisecond))
 	if c.Err != nil {
 		s += ": " + c.Err.Error()
@@ -40,8 +40,8 @@ const (
 )
 
 // catch runs a mutant until its checker has found it.
-func catch(m Mutant, tries int) Catch {
-	c := Catch{Mutant: m}
+func catch(m Mutant, tries int) *Catch {
+	c := &Catch{Mutant: m}
 	dir := scratch("mutant")
 	defer os.RemoveAll(dir)
 	program, err := plant(m, dir)

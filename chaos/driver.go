@@ -32,7 +32,7 @@ func (d *driver) run() bool {
 		ok, some = d.explain(results), len(cells) > 0
 	}
 	if chosen := d.mutants(); len(chosen) > 0 {
-		catches := each(d.parallel, chosen, func(m Mutant) Catch {
+		catches := each(d.parallel, chosen, func(m Mutant) *Catch {
 			c := catch(m, mutantTries)
 			fmt.Fprintln(d.log, c)
 			return c
@@ -53,7 +53,7 @@ func (d *driver) run() bool {
 // again runs the cells over and over until the time is up.
 func (d *driver) again() bool {
 	ok := true
-	var sum []Result
+	var sum []*Result
 	for seed, end := d.seed, time.Now().Add(d.soak); time.Now().Before(end); seed++ {
 		results := d.runCells(d.cells(), seed)
 		ok = d.explain(results) && ok
@@ -66,7 +66,9 @@ func (d *driver) again() bool {
 
 func (d *driver) cells() []Cell {
 	var chosen []Cell
-	for _, c := range cells() {
+	all := cells()
+	for i := range all {
+		c := all[i]
 		if !strings.Contains(c.String(), d.cell) {
 			continue
 		}
@@ -80,7 +82,9 @@ func (d *driver) cells() []Cell {
 
 func (d *driver) mutants() []Mutant {
 	var chosen []Mutant
-	for _, m := range mutants() {
+	all := mutants()
+	for i := range all {
+		m := all[i]
 		if d.mutant == "all" || strings.Contains(m.Name, d.mutant) && (d.mutant != "" || d.cell == "") {
 			chosen = append(chosen, m)
 		}
@@ -88,8 +92,8 @@ func (d *driver) mutants() []Mutant {
 	return chosen
 }
 
-func (d *driver) runCells(cells []Cell, seed uint64) []Result {
-	return each(d.parallel, cells, func(c Cell) Result {
+func (d *driver) runCells(cells []Cell, seed uint64) []*Result {
+	return each(d.parallel, cells, func(c Cell) *Result {
 		r := runCell(c, seed)
 		fmt.Fprintln(d.log, r)
 		return r
@@ -97,7 +101,7 @@ func (d *driver) runCells(cells []Cell, seed uint64) []Result {
 }
 
 // explain prints what went wrong, and how to have it again.
-func (d *driver) explain(results []Result) bool {
+func (d *driver) explain(results []*Result) bool {
 	ok := true
 	for _, r := range results {
 		if r.ok() {
@@ -115,7 +119,9 @@ func (d *driver) explain(results []Result) bool {
 
 // schedules prints the faults of the chosen cells.
 func (d *driver) schedules() {
-	for _, c := range d.cells() {
+	chosen := d.cells()
+	for i := range chosen {
+		c := chosen[i]
 		fmt.Fprintf(d.out, "%s, seed %d\n", c, d.seed)
 		for _, f := range schedule(c, d.seed) {
 			fmt.Fprintln(d.out, "  ", f)

@@ -97,7 +97,7 @@ func (r *Run) killNode(f *Fault, lasts func()) error {
 func (r *Run) stopWorker(f *Fault, lasts func()) error {
 	h := r.hand(f.Worker)
 	from := now()
-	h.proc.signal(syscall.SIGSTOP)
+	h.proc.pause()
 	lasts()
 	h.proc.signal(syscall.SIGCONT)
 	r.mu.Lock()

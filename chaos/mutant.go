@@ -118,7 +118,7 @@ func mutants() []Mutant {
 			By:   "register",
 			Cell: cell("stop workers", 1, nil, StopWorker),
 			Edits: []Edit{
-				{"lua/acquire.lua", "  token = token + 1\n", ""},
+				{"lua/token.lua", "math.max(token + 1, least)", "token"},
 				{"lua/release.lua", "found = redis.call('HDEL', KEYS[1], ARGV[1])", "found = redis.call('DEL', KEYS[1])"},
 			},
 		},

@@ -94,7 +94,7 @@ func (n *node) start() error {
 // kill ends the server without warning, stopped or not.
 func (n *node) kill() { n.proc.kill() }
 
-func (n *node) stop()   { n.proc.signal(syscall.SIGSTOP) }
+func (n *node) stop()   { n.proc.pause() }
 func (n *node) resume() { n.proc.signal(syscall.SIGCONT) }
 
 // snapshot saves what the server has, to be found by a later start.

@@ -18,11 +18,22 @@ type Edit struct {
 // library's in this one build (go build -overlay): what others build, and what is in
 // the repository, stays as it is.
 func plant(m Mutant, dir string) (program string, err error) {
-	root, err := output("go", "list", "-m", "-f", "{{.Dir}}", "github.com/holdfast-go/holdfast")
+	here, err := output("go", "list", "-m", "-f", "{{.Dir}}")
 	if err != nil {
 		return "", err
 	}
-	here, err := output("go", "list", "-m", "-f", "{{.Dir}}")
+	list, err := overlay(m, dir)
+	if err != nil {
+		return "", err
+	}
+	program = filepath.Join(dir, "worker")
+	_, err = output("go", "build", "-C", here, "-overlay", list, "-o", program, ".")
+	return program, err
+}
+
+// overlay writes the edited files into dir, and the list of what they stand in for.
+func overlay(m Mutant, dir string) (list string, err error) {
+	root, err := output("go", "list", "-m", "-f", "{{.Dir}}", "github.com/holdfast-go/holdfast")
 	if err != nil {
 		return "", err
 	}
@@ -46,17 +57,12 @@ func plant(m Mutant, dir string) (program string, err error) {
 		}
 		replace[path] = to
 	}
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		return "", err
 	}
-	list := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(list, overlay, 0o600); err != nil {
-		return "", err
-	}
-	program = filepath.Join(dir, "worker")
-	_, err = output("go", "build", "-C", here, "-overlay", list, "-o", program, ".")
-	return program, err
+	list = filepath.Join(dir, "overlay.json")
+	return list, os.WriteFile(list, text, 0o600)
 }
 
 func output(name string, args ...string) (string, error) {

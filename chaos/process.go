@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"runtime"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // A process is a server or a worker, from fork to reaping. It dies with the driver.
@@ -34,6 +36,15 @@ func start(cmd *exec.Cmd) (*process, error) {
 }
 
 func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
+
+// pause stops the process, and returns when none of it runs any more.
+func (p *process) pause() {
+	p.signal(syscall.SIGSTOP)
+	// A signal takes its time, and the process its turns until then. It may end
+	// meanwhile: then there is nothing to wait for.
+	for unix.Waitid(unix.P_PID, p.cmd.Process.Pid, nil, unix.WSTOPPED, nil) == unix.EINTR {
+	}
+}
 
 // kill ends the process at once and waits until it is gone.
 func (p *process) kill() {

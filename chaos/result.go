@@ -23,8 +23,8 @@ type Result struct {
 const most = 5
 
 // runCell runs a cell and has every checker look at what happened.
-func runCell(c Cell, seed uint64) Result {
-	r := Result{Cell: c, Seed: seed}
+func runCell(c Cell, seed uint64) *Result {
+	r := &Result{Cell: c, Seed: seed}
 	h, err := (&Run{Cell: c, Seed: seed}).Do()
 	if err != nil {
 		r.Err = err
@@ -74,10 +74,10 @@ func (r *Result) tell(h *History, found []Violation) {
 	}
 }
 
-func (r Result) ok() bool { return r.Err == nil && r.Violations == 0 }
+func (r *Result) ok() bool { return r.Err == nil && r.Violations == 0 }
 
 // again is the command that runs it again.
-func (r Result) again() string {
+func (r *Result) again() string {
 	s := fmt.Sprintf("go run . -cell %q -seed %d", r.Cell, r.Seed)
 	if r.Cell.Duration != base.Duration {
 		s += fmt.Sprint(" -duration ", r.Cell.Duration)
@@ -86,18 +86,18 @@ func (r Result) again() string {
 }
 
 // String is a line about it.
-func (r Result) String() string {
+func (r *Result) String() string {
 	return fmt.Sprintf("%-40s seed %-4d %5d operations %4d faults %3d violations, no progress for %v at most",
 		r.Cell, r.Seed, r.Operations, r.Faults, r.Violations, r.Stall.Round(time.Millisecond))
 }
 
 // total adds results of the same cells with another seed to a sum.
-func total(sum, results []Result) []Result {
+func total(sum, results []*Result) []*Result {
 	if sum == nil {
 		return append(sum, results...)
 	}
 	for i, r := range results {
-		s := &sum[i]
+		s := sum[i]
 		s.Operations += r.Operations
 		s.Leases += r.Leases
 		s.Faults += r.Faults

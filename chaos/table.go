@@ -9,7 +9,7 @@ import (
 )
 
 // printCells prints the results as a table, which is Markdown too.
-func printCells(w io.Writer, results []Result) {
+func printCells(w io.Writer, results []*Result) {
 	rows := [][]string{{"fault", "N", "operations", "faults injected", "violations", "longest without progress", "excused"}}
 	for _, r := range results {
 		violations := fmt.Sprint(r.Violations)
@@ -25,7 +25,7 @@ func printCells(w io.Writer, results []Result) {
 }
 
 // printMutants prints which run caught which planted bug.
-func printMutants(w io.Writer, catches []Catch) {
+func printMutants(w io.Writer, catches []*Catch) {
 	rows := [][]string{{"planted bug", "caught by", "in cell", "seed", "after", "operations"}}
 	for _, c := range catches {
 		by := "NOT CAUGHT by " + c.Mutant.By

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/fifo"
+)
+
+// Moments of hand-made histories are milliseconds.
+const ms = int64(time.Millisecond)
+
+// had is a lease that was asked for, granted and unlocked at these moments.
+func had(proc string, op int64, name, hold string, token int64, asked, granted, unlocked int64) *Call {
+	ttl := int64(base.TTL)
+	return &Call{
+		Proc: proc, Op: op, Name: name, Blocks: true, Hold: hold, Token: token, Count: 1, TTL: ttl,
+		Invoke: asked * ms, Return: granted * ms, Held: unlocked * ms,
+		Start: (granted - 1) * ms, First: (granted-1)*ms + ttl, Deadline: (granted-1)*ms + ttl,
+		Unlock: unlocked * ms, Unlocked: (unlocked + 1) * ms,
+	}
+}
+
+// looked is what all nodes had at one moment.
+func looked(at int64, name string, s Sight) Look {
+	s.OK = true
+	return Look{From: at * ms, To: (at + 1) * ms, Name: name, Nodes: []Sight{s, s, s}}
+}
+
+// wrote is an update of the register, by a lease.
+func wrote(c *Call, from int64) []Access {
+	read := Access{At: c.Return, Proc: c.Proc, Op: c.Op, Name: c.Name, Token: c.Token, Value: from, OK: true}
+	write := read
+	write.At, write.Write, write.Base, write.Value = c.Return+1, true, from, from+1
+	return []Access{read, write}
+}
+
+// good is a history in which all went well.
+func good() *History {
+	a := had("w0.0", 1, "orders", "A", 10, 0, 1, 50)
+	again := had("w0.0", 2, "orders", "A", 10, 5, 6, 20)
+	again.Within, again.Count = 1, 2
+	b := had("w1.0", 1, "orders", "B", 11, 2, 52, 100)
+	first := had("w0.0", 3, "fair-desk", "F1", 5, 200, 201, 240)
+	second := had("w1.0", 2, "fair-desk", "F2", 6, 205, 242, 260)
+	third := had("w2.0", 1, "fair-desk", "F3", 7, 220, 262, 270)
+	h := &History{
+		Cell:  cell("by hand", 3, nil),
+		Calls: []*Call{a, again, b, first, second, third},
+		Looks: []Look{
+			looked(10, "orders", Sight{Hold: "A", Count: 2}),
+			looked(60, "orders", Sight{Hold: "B", Count: 1}),
+			looked(210, "fair-desk", Sight{Hold: "F1", Count: 1, Queue: []fifo.Place{{Hold: "F2", Ticket: 2}}}),
+			looked(230, "fair-desk", Sight{Hold: "F1", Count: 1, Queue: []fifo.Place{{Hold: "F2", Ticket: 2}, {Hold: "F3", Ticket: 3}}}),
+		},
+		Store:  slices.Concat(wrote(a, 0), wrote(b, 1), wrote(first, 0), wrote(second, 1)),
+		Healed: 800 * ms,
+		End:    1000 * ms,
+		killed: make(map[string]int64),
+	}
+	h.sort()
+	return h
+}
+
+// call finds a call of a history.
+func (h *History) call(hold string) *Call {
+	for _, c := range h.Calls {
+		if c.Hold == hold && c.Count == 1 {
+			return c
+		}
+	}
+	return nil
+}
+
+func found(h *History) []string {
+	var by []string
+	for _, v := range check(h) {
+		if !slices.Contains(by, v.Checker) {
+			by = append(by, v.Checker)
+		}
+	}
+	return by
+}
+
+func TestAGoodHistoryHasNoViolation(t *testing.T) {
+	require.Empty(t, check(good()))
+}
+
+// damages are what each checker must find.
+var damages = []struct {
+	by, what string
+	do       func(*History)
+}{
+	{"exclusion", "two have the lock at once", func(h *History) { h.call("B").Return = 30 * ms }},
+	{"exclusion", "one is granted it before the other's deadline, who never unlocked", func(h *History) {
+		h.call("A").Unlock, h.call("A").Unlocked = 0, 0
+	}},
+	{"tokens", "two holds with one token", func(h *History) { h.call("B").Token = 10 }},
+	{"tokens", "a later hold with a lesser token", func(h *History) { h.call("B").Token = 9 }},
+	{"tokens", "a re-entry with another token", func(h *History) { h.Calls[1].Token = 11 }},
+	{"loss", "a lease says that it is held after its deadline", func(h *History) { h.call("A").Late = 900 * ms }},
+	{"loss", "a lease never says that it is over", func(h *History) { h.call("A").Silent = true }},
+	{"loss", "a lease is over when it is granted", func(h *History) { h.call("F3").First = h.call("F3").Return - 300*ms }},
+	{"model", "a count that skips one", func(h *History) { h.Calls[1].Count = 3 }},
+	{"model", "a hold that begins with a count of two", func(h *History) { h.call("B").Count = 2 }},
+	{"register", "an update overwrites another", func(h *History) { h.Store[3].Base = 0 }},
+	{"order", "a fair lock serves the third before the second", func(h *History) {
+		second, third := h.call("F2"), h.call("F3")
+		second.Return, third.Return = third.Return, second.Return
+		h.sort()
+	}},
+	{"counts", "a node counts a lease twice", func(h *History) { h.Looks[0].Nodes[1].Count = 3 }},
+	{"litter", "a node has a hold that nobody was granted", func(h *History) {
+		for at := int64(300); at < 2400; at += 100 {
+			h.Looks = append(h.Looks, looked(at, "orders", Sight{Hold: "Z", Count: 1}))
+		}
+	}},
+	{"flush", "a lease is renewed on after every node forgot it", func(h *History) {
+		h.Faults = []Fault{{Kind: FlushAll, Node: all, Worker: all, Began: 10 * ms, Ended: 11 * ms}}
+		a := h.call("A")
+		a.Deadline, a.Unlock, a.Unlocked = 2000*ms, 1900*ms, 1901*ms
+	}},
+	{"progress", "a waiter waits on and on", func(h *History) {
+		h.Calls = append(h.Calls, &Call{Proc: "w2.0", Op: 2, Name: "orders", Blocks: true, Invoke: 300 * ms})
+		h.End = 20_000 * ms
+	}},
+	{"progress", "the last to ask gets nothing, with nothing in the way", func(h *History) {
+		h.Calls = append(h.Calls, &Call{
+			Proc: "w2.0", Op: 2, Name: "orders", Blocks: true, Final: true, Invoke: 900 * ms, Return: 950 * ms, Err: "no",
+		})
+	}},
+	{"progress", "a worker does not end", func(h *History) { h.Stuck = true }},
+	{"residue", "a key is left", func(h *History) { h.Left = []string{"n0 lock:{orders}"} }},
+}
+
+func TestEachCheckerFindsWhatItLooksFor(t *testing.T) {
+	tried := make(map[string]bool)
+	for _, d := range damages {
+		t.Run(d.by+": "+d.what, func(t *testing.T) {
+			h := good()
+			d.do(h)
+			require.Contains(t, found(h), d.by)
+		})
+		tried[d.by] = true
+	}
+	for _, c := range checkers {
+		require.True(t, tried[c.name], "nothing shows that %q finds anything", c.name)
+	}
+}
+
+func TestHistoriesThatOnlyLookBad(t *testing.T) {
+	for what, do := range map[string]func(*History){
+		"the holder was killed, and the lock granted after its TTL": func(h *History) {
+			h.killed["w0.0"] = 45 * ms
+			a := h.call("A")
+			a.Unlock, a.Unlocked, a.Deadline = 0, 0, 46*ms
+		},
+		"the holder lost it before another had it": func(h *History) {
+			a := h.call("A")
+			a.Lost, a.Held, a.Unlock, a.Unlocked = 49*ms, 40*ms, 0, 0
+			again := h.Calls[1]
+			again.Unlock, again.Unlocked = 20*ms, 21*ms
+		},
+		"the worker was stopped until its lease was over": func(h *History) {
+			c := h.call("F3")
+			c.First = c.Return - 300*ms
+			c.Deadline = c.First
+			c.Held, c.Unlock, c.Unlocked, c.Lost = 0, 0, 0, c.Return
+			h.away = []span{{"w2.0", 240 * ms, c.Return}}
+		},
+		"all nodes were flushed before another was granted the lock": func(h *History) {
+			h.Cell.Faults = []Kind{FlushAll}
+			h.Faults = []Fault{{Kind: FlushAll, Node: all, Worker: all, Began: 25 * ms, Ended: 26 * ms}}
+			h.call("B").Return = 30 * ms
+		},
+		"who waits has no quorum": func(h *History) {
+			h.Calls = append(h.Calls, &Call{Proc: "w2.0", Op: 2, Name: "orders", Blocks: true, Invoke: 300 * ms})
+			h.Faults = []Fault{
+				{Kind: StopNode, Node: 0, Worker: all, Began: 310 * ms},
+				{Kind: StopNode, Node: 1, Worker: all, Began: 310 * ms},
+			}
+			h.End = 20_000 * ms
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			h := good()
+			do(h)
+			require.Empty(t, check(h))
+		})
+	}
+}
