@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"time"
 )
 
@@ -20,9 +19,9 @@ type contender struct {
 
 // A site is where a contender works.
 type site struct {
-	addrs    []string
-	ttl      time.Duration
-	commands *atomic.Int64 // counts what is sent to the servers
+	addrs []string
+	ttl   time.Duration
+	seen  *traffic
 }
 
 // A locker is one process's access to a contender's locks. It is safe for concurrent use.

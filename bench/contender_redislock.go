@@ -18,7 +18,7 @@ type redislockLocker struct {
 // openRedislock sets the pause between two tries.
 func openRedislock(pause time.Duration) func(site) (locker, error) {
 	return func(s site) (locker, error) {
-		node := newClient(s.addrs[0], s.commands)
+		node := newClient(s.addrs[0], s.seen)
 		return &redislockLocker{
 			node:    node,
 			client:  redislock.New(node),

@@ -17,7 +17,7 @@ func openRueidis(s site) (locker, error) {
 		ClientOption: rueidis.ClientOption{
 			InitAddress: s.addrs,
 			DialCtxFn: func(ctx context.Context, addr string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
-				return dial(ctx, "tcp", addr, s.commands)
+				return dial(ctx, "tcp", addr, s.seen)
 			},
 		},
 		KeyMajority:    1,

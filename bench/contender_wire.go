@@ -27,7 +27,7 @@ func openWire(s site) (locker, error) {
 	}
 	w := &wire{ttl: s.ttl.Milliseconds()}
 	for _, addr := range s.addrs {
-		conn, err := dial(context.Background(), "tcp", addr, s.commands)
+		conn, err := dial(context.Background(), "tcp", addr, s.seen)
 		if err != nil {
 			w.close()
 			return nil, err

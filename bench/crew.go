@@ -64,6 +64,7 @@ type crew struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	phase  atomic.Int32
+	inside atomic.Int32 // workers between the grant and the release
 	work   sync.WaitGroup
 	done   []record // by worker; written by it, to be read after work
 }
@@ -87,9 +88,17 @@ func startCrew(l locker, j job, s *scene) *crew {
 // measure begins to record.
 func (c *crew) measure() { c.phase.Store(measuring) }
 
-// stop ends the job. Who waits gives up, who holds unlocks.
-func (c *crew) stop() record {
+// end has nobody enter any more, and waits until who is in has left: some contenders
+// end a hold with the context that it was asked for.
+func (c *crew) end() {
 	c.phase.Store(ending)
+	for c.inside.Load() > 0 {
+		time.Sleep(100 * time.Microsecond)
+	}
+}
+
+// stop has those who still wait give up. It comes after end, of all processes.
+func (c *crew) stop() record {
 	c.cancel()
 	c.work.Wait()
 	var all record
@@ -113,11 +122,19 @@ func (c *crew) run(h handle, s *slot) record {
 			r.Longest = max(r.Longest, granted-began) // and it got nothing
 			break
 		}
+		c.inside.Add(1)
+		if c.phase.Load() == ending {
+			c.inside.Add(-1)
+			r.Longest = max(r.Longest, granted-began)
+			_ = l.unlock()
+			break
+		}
 		gap := s.enter(granted)
 		if c.job.Hold > 0 {
 			time.Sleep(c.job.Hold)
 		}
 		s.leave()
+		c.inside.Add(-1)
 		unlocking := now()
 		err = l.unlock()
 		unlocked := now()

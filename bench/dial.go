@@ -10,12 +10,19 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+// traffic is what a contender exchanges with the servers.
+type traffic struct {
+	commands    atomic.Int64
+	writes      atomic.Int64 // what commands share is a pipeline
+	connections atomic.Int64 // open now
+}
+
 // newClient makes a client with go-redis' defaults that counts its commands.
-func newClient(addr string, commands *atomic.Int64) *redis.Client {
+func newClient(addr string, seen *traffic) *redis.Client {
 	return redis.NewClient(&redis.Options{
 		Addr: addr,
 		Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			return dial(ctx, network, addr, commands)
+			return dial(ctx, network, addr, seen)
 		},
 	})
 }
@@ -24,7 +31,7 @@ func newClient(addr string, commands *atomic.Int64) *redis.Client {
 func newClients(s site) []redis.UniversalClient {
 	clients := make([]redis.UniversalClient, len(s.addrs))
 	for i, addr := range s.addrs {
-		clients[i] = newClient(addr, s.commands)
+		clients[i] = newClient(addr, s.seen)
 	}
 	return clients
 }
@@ -35,20 +42,23 @@ func closeClients(clients []redis.UniversalClient) {
 	}
 }
 
-func dial(ctx context.Context, network, addr string, commands *atomic.Int64) (net.Conn, error) {
+func dial(ctx context.Context, network, addr string, seen *traffic) (net.Conn, error) {
 	d := net.Dialer{Timeout: 5 * time.Second, KeepAlive: 5 * time.Minute}
 	conn, err := d.DialContext(ctx, network, addr)
 	if err != nil {
 		return nil, err
 	}
-	return &countingConn{TCPConn: conn.(*net.TCPConn), commands: commands}, nil
+	c := &countingConn{TCPConn: conn.(*net.TCPConn), seen: seen}
+	seen.connections.Add(1)
+	return c, nil
 }
 
 // A countingConn counts the commands that are written to it: each begins with an
 // asterisk at the start of a line, which no argument of a contender contains.
 type countingConn struct {
 	*net.TCPConn // with its SyscallConn, which pools look at
-	commands     *atomic.Int64
+	seen         *traffic
+	closed       atomic.Bool
 	tail         [2]byte // the last bytes of the write before
 }
 
@@ -63,8 +73,15 @@ func (c *countingConn) Write(p []byte) (int, error) {
 	if len(p) > 1 {
 		copy(c.tail[:], p[len(p)-2:])
 	}
-	if n > 0 {
-		c.commands.Add(int64(n))
-	}
+	c.seen.writes.Add(1)
+	c.seen.commands.Add(int64(n))
 	return c.TCPConn.Write(p)
+}
+
+// Close closes.
+func (c *countingConn) Close() error {
+	if !c.closed.Swap(true) {
+		c.seen.connections.Add(-1)
+	}
+	return c.TCPConn.Close()
 }

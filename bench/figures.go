@@ -9,17 +9,15 @@ import (
 // figures are what one run of one contender has shown, by name.
 type figures map[string]float64
 
-// A trial is one measured stretch of a contender's work.
-type trial struct {
-	record
+// An outcome is what a trial has shown.
+type outcome struct {
+	findings
 	elapsed  time.Duration
-	usage    usage         // of all processes that lock
 	servers  time.Duration // their CPU time
-	commands int64
 	overlaps int64
 }
 
-// The names of the figures of a trial. Times are in microseconds.
+// The names of the figures of an outcome. Times are in microseconds.
 const (
 	rate     = "pairs/s"
 	p50      = "p50"
@@ -43,7 +41,7 @@ const (
 )
 
 // figures works them out.
-func (t *trial) figures() figures {
+func (t *outcome) figures() figures {
 	var pairs int64
 	for _, p := range t.Pairs {
 		pairs += p
@@ -68,11 +66,11 @@ func (t *trial) figures() figures {
 		waitMean: mean(t.Waits) / 1e3,
 		waitMax:  float64(t.Longest) / 1e3,
 		fairness: jain(t.Pairs),
-		cpu:      float64(t.usage.CPU) / 1e3 / n,
+		cpu:      float64(t.Usage.CPU) / 1e3 / n,
 		nodeCPU:  float64(t.servers) / 1e3 / n,
-		allocs:   float64(t.usage.Mallocs) / n,
-		bytesPer: float64(t.usage.Bytes) / n,
-		commands: float64(t.commands) / n,
+		allocs:   float64(t.Usage.Mallocs) / n,
+		bytesPer: float64(t.Usage.Bytes) / n,
+		commands: float64(t.Commands) / n,
 		overlaps: float64(t.overlaps),
 		failures: float64(t.Errors),
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,15 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
+
+// TestMain lets the bench start this binary to work for it.
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) != "" {
+		main()
+		return
+	}
+	m.Run()
+}
 
 // newBench starts servers for one test.
 func newBench(t *testing.T) *bench {
@@ -30,7 +40,7 @@ func TestContendersExclude(t *testing.T) {
 			if c.one && n > 1 {
 				continue
 			}
-			f, err := b.try(c, n, job{Workers: 8, Hold: time.Millisecond}, 100*time.Millisecond)
+			f, err := b.try(c, b.on(n, job{Workers: 8, Hold: time.Millisecond}, 100*time.Millisecond))
 			require.NoError(t, err, c.name)
 			require.Positive(t, f[rate], "%s, N = %d", c.name, n)
 			require.Zero(t, f[failures], "%s, N = %d", c.name, n)
@@ -50,23 +60,30 @@ func TestContendersExclude(t *testing.T) {
 func TestOverlapsMakeTheFiguresVoid(t *testing.T) {
 	b := newBench(t)
 	liar := contender{name: "liar", open: openWire}
-	_, err := b.try(liar, 1, job{Workers: 8, Hold: time.Millisecond}, 50*time.Millisecond)
+	_, err := b.try(liar, b.on(1, job{Workers: 8, Hold: time.Millisecond}, 50*time.Millisecond))
 	require.NoError(t, err)
 	require.Len(t, b.faults, 1)
 	require.Contains(t, b.faults[0], "liar")
 }
 
-// The program prints a table and its targets for each workload that is asked for.
+// The program prints a table for each workload, with lines for contenders.
 func TestRunPrintsTables(t *testing.T) {
 	redistest.Require(t)
 	var out strings.Builder
-	require.NoError(t, run([]string{
-		"-workload", "solo,many", "-n", "1", "-goroutines", "4", "-repeat", "1", "-duration", "20ms",
-	}, &out))
-	for _, want := range []string{"### solo", "### many", "| N ", "| holdfast ", "| rueidislock ", "to reach"} {
-		require.Contains(t, out.String(), want)
-	}
+	err := run([]string{
+		"-n", "1", "-goroutines", "8", "-repeat", "1", "-duration", "20ms", "-ttl", "300ms", "-count", "20",
+		"-contenders", "holdfast,rueidislock",
+	}, &out)
 	t.Log(out.String())
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(out.String(), "### ")
+	tables := strings.Split(rest, "### ")
+	require.Len(t, tables, len(workloads))
+	for i, w := range workloads {
+		require.Contains(t, tables[i], w.name+"\n")
+		require.Contains(t, tables[i], "| contender ")
+		require.Contains(t, tables[i], "| holdfast")
+	}
 }
 
 func TestUnknownNamesAreRefused(t *testing.T) {

@@ -7,13 +7,17 @@ import (
 
 // samples are the figures of several contenders in several repetitions.
 type samples struct {
-	of map[string][]figures // by contender, in the order of the repetitions
+	order []string             // of the contenders
+	of    map[string][]figures // by contender, in the order of the repetitions
 }
 
 // compare has the contenders take turns, as often as the bench repeats. Each repetition
 // begins with another one, so that nobody always comes after the same.
 func (b *bench) compare(list []contender, run func(contender) (figures, error)) (*samples, error) {
 	s := &samples{of: make(map[string][]figures)}
+	for _, c := range list {
+		s.order = append(s.order, c.name)
+	}
 	for i := range b.repeat {
 		for k := range list {
 			c := list[(i+k)%len(list)]
@@ -26,9 +30,6 @@ func (b *bench) compare(list []contender, run func(contender) (figures, error)) 
 	}
 	return s, nil
 }
-
-// has tells whether a contender took part.
-func (s *samples) has(name string) bool { return len(s.of[name]) > 0 }
 
 // median is that of a contender's figure over the repetitions.
 func (s *samples) median(name, figure string) float64 {
@@ -78,13 +79,13 @@ func (s *samples) best(name, figure string, most bool, peers ...string) (peer st
 	return peer, s.ratio(name, figure, peer)
 }
 
-// names are those who took part, in the order of contenders.
-func (s *samples) names() []string {
-	var names []string
-	for _, c := range contenders {
-		if s.has(c.name) {
-			names = append(names, c.name)
+// within is the median of one figure of a contender divided by another of the same run.
+func (s *samples) within(name, figure, other string) float64 {
+	var values []float64
+	for _, f := range s.of[name] {
+		if r := f[figure] / f[other]; !math.IsNaN(r) {
+			values = append(values, r)
 		}
 	}
-	return names
+	return median(values)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -33,7 +34,7 @@ func newTable(labels []string, columns []column) *table {
 
 // add appends a line for each contender of s, after the same labels.
 func (t *table) add(s *samples, columns []column, labels ...string) {
-	for _, name := range s.names() {
+	for _, name := range s.order {
 		row := append(append([]string{}, labels...), name)
 		for _, c := range columns {
 			v := s.median(name, c.figure)
@@ -84,7 +85,7 @@ func (t *table) print(w io.Writer) {
 // number tells whether a column holds numbers, which line up at their ends.
 func (t *table) number(i int) bool {
 	for _, row := range t.rows {
-		if c := row[i]; c != "" && c != none && !strings.ContainsRune("0123456789-", rune(c[0])) {
+		if _, err := strconv.ParseFloat(row[i], 64); err != nil && row[i] != none {
 			return false
 		}
 	}

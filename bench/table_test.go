@@ -12,7 +12,7 @@ func TestTablesLineUp(t *testing.T) {
 		{title: "p50 µs", figure: p50, format: short},
 		{title: "overlaps", figure: overlaps, worst: true, format: whole},
 	}
-	s := &samples{of: map[string][]figures{
+	s := &samples{order: []string{"holdfast", "redsync"}, of: map[string][]figures{
 		"redsync":  {{p50: 1234.5, overlaps: 0}},
 		"holdfast": {{p50: 7, overlaps: 0}, {p50: 9, overlaps: 2}, {p50: 8, overlaps: 0}},
 	}}

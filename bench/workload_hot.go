@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+var hotColumns = []column{
+	{title: "pairs/s", figure: rate, format: whole},
+	{title: "gap p50 ms", figure: gapP50, format: millis},
+	{title: "p99", figure: gapP99, format: millis},
+	{title: "max", figure: gapMax, format: millis},
+	{title: "wait p50 ms", figure: waitP50, format: millis},
+	{title: "mean", figure: waitMean, format: millis},
+	{title: "longest", figure: waitMax, format: millis},
+	{title: "commands", figure: commands, format: tenths},
+	{title: "Jain", figure: fairness, format: thousandths},
+	{title: "CPU µs", figure: cpu, format: whole},
+	{title: "overlaps", figure: overlaps, worst: true, format: whole},
+}
+
+// hold is for how long a holder keeps a contended lock, where it does not give it back
+// at once.
+const hold = 2 * time.Millisecond
+
+// hotPeers are what a contended lock is compared with, redsync and redislock once as
+// they come and once with as little patience as is sensible.
+var hotPeers = []string{"redsync", "redsync-1ms", "redislock", "redislock-1ms", "rueidislock"}
+
+var hotContenders = append([]string{"holdfast", "fair"}, hotPeers...)
+
+// hotSpan is long enough for each of so many workers to have its turn several times.
+// A span of a second allows for eight turns of all.
+func (b *bench) hotSpan(workers, turns int, hold time.Duration) time.Duration {
+	seconds := time.Duration(turns*workers) * hold
+	return time.Duration(float64(b.span) * max(1, seconds.Seconds()))
+}
+
+// hot is goroutines of one process that lock one name. The gap is between the moment
+// when a holder begins to unlock and the next grant. The longest wait counts those who
+// were not served at all.
+func hot(b *bench) error {
+	t := newTable([]string{"N", "goroutines", "hold", "contender"}, hotColumns)
+	var targets []target
+	for _, n := range b.ns(1, 5) {
+		for _, held := range []time.Duration{0, hold} {
+			few, fewest := 0.0, 0
+			for _, workers := range b.crowds(2, 16, 128, 512) {
+				s, err := b.contest(n, workers, 0, held, 8)
+				if err != nil {
+					return err
+				}
+				t.add(s, hotColumns, fmt.Sprint(n), fmt.Sprint(workers), held.String())
+				targets = append(targets, hotTargets(s, n, workers, held)...)
+				if fewest == 0 {
+					few, fewest = s.median("holdfast", commands), workers
+				} else if held > 0 && workers == 512 {
+					targets = append(targets, atMost(
+						fmt.Sprintf("N = %d, hold %v: commands of a pair with %d goroutines ÷ with %d", n, held, workers, fewest),
+						s.median("holdfast", commands)/few, 1.25))
+				}
+			}
+		}
+	}
+	b.show(t, targets)
+	return nil
+}
+
+// contest has contenders fight over one name.
+func (b *bench) contest(n, workers, processes int, held time.Duration, turns int, names ...string) (*samples, error) {
+	if len(names) == 0 {
+		names = hotContenders
+	}
+	return b.compare(b.among(n, names...), func(c contender) (figures, error) {
+		trial := b.on(n, job{Workers: workers, Hold: held}, b.hotSpan(workers, turns, held))
+		trial.processes = processes
+		return b.try(c, trial)
+	})
+}
+
+func hotTargets(s *samples, n, workers int, held time.Duration) []target {
+	where := fmt.Sprintf("N = %d, %d goroutines, hold %v: ", n, workers, held)
+	if held == 0 {
+		peer, ratio := s.best("holdfast", rate, true, hotPeers...)
+		return []target{
+			atLeast(where+against("pairs/s", peer), ratio, 1),
+			atMost(where+"longest wait ÷ mean", s.within("holdfast", waitMax, waitMean), 10),
+		}
+	}
+	if workers != 128 {
+		return nil
+	}
+	if n > 1 {
+		return []target{atMost(where+against("gap p99", "redsync"), s.ratio("holdfast", gapP99, "redsync"), 0.3)}
+	}
+	fastest, gap := s.best("holdfast", gapP50, false, hotPeers...)
+	most, pairs := s.best("holdfast", rate, true, hotPeers...)
+	return []target{
+		atMost(where+"gap p99, ms", s.median("holdfast", gapP99)/1e3, 2),
+		atMost(where+against("gap p50", fastest), gap, 1.2),
+		atLeast(where+against("pairs/s", most), pairs, 1),
+		atMost(where+"fair: longest wait ÷ median wait", s.within("fair", waitMax, waitP50), 2),
+		atMost(where+"commands of a pair", s.median("holdfast", commands), 6),
+	}
+}
+
+// against names a ratio.
+func against(figure, peer string) string {
+	if peer == "" {
+		return figure + " ÷ the best peer's"
+	}
+	return strings.Join([]string{figure, " ÷ ", peer, "'s"}, "")
+}
