@@ -56,12 +56,19 @@ examples: ## run every example on embedded nodes
 bench: tools ## the toolkit beside its peers, a table for each workload; BENCH='-workload many' for less
 	@cd bench && $(GO) run . $(BENCH)
 
+# The algorithm itself, as models that spin searches to the end.
+.PHONY: spec
+spec: SPIN := spin
+spec: tools ## search the models of the algorithm, and variants that must fail (3 min)
+	@spec/run
+
 # What `make test` needs and Go does not bring: a Redis server, and a C compiler for -race.
 .PHONY: tools
 tools:
 	@missing=; \
 	command -v redis-server > /dev/null || missing="$$missing redis-server"; \
 	command -v "$$($(GO) env CC)" > /dev/null || missing="$$missing gcc libc6-dev"; \
+	[ -z "$(SPIN)" ] || command -v spin > /dev/null || missing="$$missing spin"; \
 	[ -z "$$missing" ] && exit 0; \
 	sudo=; [ "$$(id -u)" = 0 ] || sudo="sudo -n"; \
 	if ! command -v apt-get > /dev/null || ! $$sudo true 2> /dev/null; then \
