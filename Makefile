@@ -56,6 +56,15 @@ examples: ## run every example on embedded nodes
 bench: tools ## the toolkit beside its peers, a table for each workload; BENCH='-workload many' for less
 	@cd bench && $(GO) run . $(BENCH)
 
+# Real servers, real faults: about ten minutes. CELL, SEED and MUTANT narrow it down.
+.PHONY: chaos
+chaos: tools ## faults of all kinds against real servers, and planted bugs that must be caught (10 min)
+	@cd chaos && $(GO) run . $(if $(CELL),-cell "$(CELL)") $(if $(SEED),-seed $(SEED)) $(if $(MUTANT),-mutant "$(MUTANT)")
+
+.PHONY: soak
+soak: tools ## the same faults with one seed after another: make soak DURATION=1h SEED=1
+	@cd chaos && $(GO) run . -soak $(or $(DURATION),1h) -seed $(or $(SEED),1) $(if $(CELL),-cell "$(CELL)")
+
 # The algorithm itself, as models that spin searches to the end.
 .PHONY: spec
 spec: SPIN := spin

@@ -24,7 +24,7 @@ func overlaps(h *History) (found []Violation, excused int) {
 		}
 		a := latest[b.Name]
 		if a != nil && a.Hold != b.Hold && b.Return < h.end(a) {
-			if f := h.excuse(a, b.Return); f != nil {
+			if f := h.excuse(min(a.Start, b.Start), b.Return); f != nil {
 				excused++
 			} else {
 				found = append(found, violation(b.Return,
@@ -38,13 +38,13 @@ func overlaps(h *History) (found []Violation, excused int) {
 	return found, excused
 }
 
-// excuse finds a fault that took away what a's exclusion rests on: while a was held,
-// and before another was granted the lock. A lease that was granted after the fault
-// rests on firm ground again.
-func (h *History) excuse(a *Call, until int64) *Fault {
+// excuse finds a fault that took away what exclusion rests on, after the first of some
+// leases was asked for and before the last was granted. Those that were asked for after
+// the fault rest on firm ground again.
+func (h *History) excuse(from, until int64) *Fault {
 	for i := range h.Faults {
 		f := &h.Faults[i]
-		if f.Kind.breaks() && f.Began <= until && (f.Ended == 0 || f.Ended >= a.Start) {
+		if f.Kind.breaks() && f.Began <= until && (f.Ended == 0 || f.Ended >= from) {
 			return f
 		}
 	}

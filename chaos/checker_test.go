@@ -176,6 +176,17 @@ func TestHistoriesThatOnlyLookBad(t *testing.T) {
 			h.Faults = []Fault{{Kind: FlushAll, Node: all, Worker: all, Began: 25 * ms, Ended: 26 * ms}}
 			h.call("B").Return = 30 * ms
 		},
+		"a grant was under way when all nodes were flushed": func(h *History) {
+			h.Cell.Faults = []Kind{FlushAll}
+			h.Faults = []Fault{{Kind: FlushAll, Node: all, Worker: all, Began: 25 * ms, Ended: 26 * ms}}
+			a, b := h.call("A"), h.call("B")
+			h.Calls = []*Call{a, b}
+			h.Looks, h.Store = nil, nil
+			b.Start, b.Return = 27*ms, 28*ms
+			a.Return, a.Held, a.Start, a.Token = 29*ms, 30*ms, 24*ms, 10
+			a.First, a.Deadline = a.Start+a.TTL, a.Start+a.TTL
+			h.sort()
+		},
 		"who waits has no quorum": func(h *History) {
 			h.Calls = append(h.Calls, &Call{Proc: "w2.0", Op: 2, Name: "orders", Blocks: true, Invoke: 300 * ms})
 			h.Faults = []Fault{

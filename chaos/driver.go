@@ -72,6 +72,13 @@ func (d *driver) cells() []Cell {
 		if !strings.Contains(c.String(), d.cell) {
 			continue
 		}
+		c, left := c.feasible()
+		if len(left) > 0 {
+			fmt.Fprintf(d.out, "%s: left out %q, as there is no C compiler (%s)\n", c, left, compiler)
+			if len(c.Faults) == 0 {
+				continue
+			}
+		}
 		if d.duration > 0 {
 			c.Duration = d.duration
 		}

@@ -131,6 +131,14 @@ func mutants() []Mutant {
 				"redis.call('HSET', KEYS[1], ARGV[1], '1')"}},
 		},
 		{
+			Name: "dead waiters keep their turn",
+			By:   "progress",
+			Cell: cell("kill workers", 1, nil, KillWorker),
+			Edits: []Edit{{"lua/queue.lua",
+				"    if alive and tonumber(string.match(alive, '^%d+')) > now then",
+				"    if alive then"}},
+		},
+		{
 			Name: "fencing counters that never go",
 			By:   "residue",
 			Cell: cell("calm", 1, func(c *Cell) { c.Duration = 2 * time.Second }),

@@ -27,10 +27,10 @@ const (
 // A node is a redis-server of a cell. Its clients reach it through proxies; the driver
 // asks it directly, over its unix socket.
 type node struct {
-	dir    string
-	disk   Disk
-	skewed bool // runs with a clock that the driver can set
-	clock  string
+	dir   string
+	disk  Disk
+	shim  string // the library that gives it a clock that the driver can set; empty: none
+	clock string
 
 	fault  sync.Mutex // one fault of the process at a time
 	proc   *process
@@ -38,8 +38,8 @@ type node struct {
 	offset time.Duration // of its clock
 }
 
-func newNode(dir string, disk Disk, skewed bool) (*node, error) {
-	n := &node{dir: dir, disk: disk, skewed: skewed, clock: filepath.Join(dir, "clock")}
+func newNode(dir string, disk Disk, shim string) (*node, error) {
+	n := &node{dir: dir, disk: disk, shim: shim, clock: filepath.Join(dir, "clock")}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -67,12 +67,8 @@ func (n *node) start() error {
 		args = append(args, "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
 	}
 	cmd := exec.Command("redis-server", args...)
-	if n.skewed {
-		shim, err := buildClockSkew()
-		if err != nil {
-			return err
-		}
-		cmd.Env = append(os.Environ(), "LD_PRELOAD="+shim, "SKEW_FILE="+n.clock)
+	if n.shim != "" {
+		cmd.Env = append(os.Environ(), "LD_PRELOAD="+n.shim, "SKEW_FILE="+n.clock)
 	}
 	var err error
 	if n.proc, err = start(cmd); err != nil {

@@ -72,9 +72,14 @@ func (r *Run) setUp() error {
 	if r.store, err = newStore(filepath.Join(r.dir, "store")); err != nil {
 		return err
 	}
-	skewed := r.Cell.has(ClockJump, ClockDrift)
+	shim := ""
+	if r.Cell.has(ClockJump, ClockDrift) {
+		if shim, err = buildClockSkew(r.dir); err != nil {
+			return err
+		}
+	}
 	for i := range r.Cell.N {
-		n, err := newNode(filepath.Join(r.dir, fmt.Sprint("n", i)), r.Cell.Disk, skewed)
+		n, err := newNode(filepath.Join(r.dir, fmt.Sprint("n", i)), r.Cell.Disk, shim)
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ func TestShortRunsKeepEveryPromise(t *testing.T) {
 	redistest.Require(t)
 	names := []string{"everything, AOF always N=3", "kill nodes, stale snapshot, guard N=3", "stop workers N=1"}
 	results := each(len(names), names, func(name string) *Result {
-		c := named(cells(), name, Cell.String)
+		c, _ := named(cells(), name, Cell.String).feasible()
 		c.Duration = 4 * time.Second
 		return runCell(c, 11)
 	})

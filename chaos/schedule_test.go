@@ -91,3 +91,16 @@ func TestWhatNobodyIsCalledIsAMistake(t *testing.T) {
 	d := driver{cell: "no such cell", out: &out, log: io.Discard}
 	require.False(t, d.run())
 }
+
+func TestWithoutACompilerOnlyClocksAreLeftOut(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	var out strings.Builder
+	d := driver{out: &out, log: io.Discard}
+	all, possible := cells(), d.cells()
+	require.Len(t, possible, len(all)-6, "jumps and drift, with each number of nodes")
+	for i := range possible {
+		require.False(t, possible[i].has(ClockJump, ClockDrift))
+	}
+	require.Contains(t, out.String(), `clock jumps N=3: left out ["clock jump"]`)
+	require.Contains(t, out.String(), `everything, AOF always N=5: left out ["clock drift"]`)
+}

@@ -37,7 +37,7 @@ func newStage(t *testing.T, d Disk, opts ...lock.ClientOption) *stage {
 	s := new(stage)
 	dir := scratchFor(t)
 	for i := range 5 {
-		n, err := newNode(filepath.Join(dir, fmt.Sprint(i)), d, false)
+		n, err := newNode(filepath.Join(dir, fmt.Sprint(i)), d, "")
 		require.NoError(t, err)
 		t.Cleanup(n.close)
 		s.nodes = append(s.nodes, n)
