@@ -158,8 +158,9 @@ func TestSplitVotesKeepTheOrder(t *testing.T) {
 	for round := range rounds {
 		var calls []*call
 		for i, c := range clients {
-			calls = append(calls, c.lock(r, fmt.Sprintf("waiter %d of process %d", round, i)))
-			calls = append(calls, c.lock(r, fmt.Sprintf("another %d of process %d", round, i)))
+			calls = append(calls,
+				c.lock(r, fmt.Sprintf("waiter %d of process %d", round, i)),
+				c.lock(r, fmt.Sprintf("another %d of process %d", round, i)))
 		}
 		r.serve(t, calls...)
 	}

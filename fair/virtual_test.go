@@ -30,12 +30,16 @@ func inBubbles(t *testing.T, test func(t *testing.T, b *bubble)) {
 	for _, n := range []int{1, 5} {
 		t.Run(fmt.Sprintf("%d nodes", n), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				keys, err := lua.NewKeys("lock", "orders")
-				require.NoError(t, err)
-				test(t, &bubble{nodes: virtual.StartN(t, n), keys: keys})
+				test(t, newBubble(t, t, n))
 			})
 		})
 	}
+}
+
+func newBubble(t require.TestingT, tb testing.TB, n int) *bubble {
+	keys, err := lua.NewKeys("lock", "orders")
+	require.NoError(t, err)
+	return &bubble{nodes: virtual.StartN(tb, n), keys: keys}
 }
 
 // host is a machine with one process that uses the lock.

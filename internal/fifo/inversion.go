@@ -29,9 +29,12 @@ func (w *Waiter) fate() string {
 	}
 }
 
-// until is when the waiter's claim to be next ended.
+// until is when the waiter's claim to be next ended: it was served, or gave it up before.
 func (w *Waiter) until() Moment {
-	return cmp.Or(w.Granted, w.Left, math.MaxInt64)
+	if w.Left > 0 && (w.Granted == 0 || w.Left < w.Granted) {
+		return w.Left
+	}
+	return cmp.Or(w.Granted, math.MaxInt64)
 }
 
 // Inversions finds every waiter that was overtaken: another one's enqueue began after its

@@ -99,6 +99,15 @@ func TestWhoLeavesHasNoClaim(t *testing.T) {
 	require.Equal(t, map[string]string{"cid": "dan"}, names(fifo.Inversions(r.Waiters())))
 }
 
+func TestWhoGivesUpItsClaimMayBeServedAllTheSame(t *testing.T) {
+	var r fifo.Recorder
+	visits := queue(&r, "ann", "bob")
+	visits["ann"].Leave()
+	visits["bob"].Grant("hold of bob")
+	visits["ann"].Grant("hold of ann")
+	require.Empty(t, fifo.Inversions(r.Waiters()))
+}
+
 func TestWhoIsNeverServedIsOvertakenByAllThatComeLater(t *testing.T) {
 	var r fifo.Recorder
 	visits := queue(&r, "ann", "bob")
