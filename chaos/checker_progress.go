@@ -2,7 +2,7 @@ package main
 
 import "time"
 
-// maxStall is how long a lock may stand still while somebody waits and a quorum is
+// maxStall is how long nobody may have a lock while somebody waits and a quorum is
 // well: a crashed holder's TTL, a crashed waiter's heartbeat and a lost message's poll
 // can come together, and the machine is busy.
 const maxStall = 8 * time.Second
@@ -12,7 +12,7 @@ func checkProgress(h *History) []Violation {
 	var found []Violation
 	for _, name := range h.names() {
 		if longest, at := h.stall(name); longest > int64(maxStall) {
-			found = append(found, violation(at, "%q: nobody got it or gave it back for %v, though a quorum was well and somebody waited",
+			found = append(found, violation(at, "%q: nobody had it for %v, though a quorum was well and somebody waited",
 				name, time.Duration(longest).Round(time.Millisecond)))
 		}
 	}

@@ -35,13 +35,13 @@ func (h *History) ailing(node int) []span {
 // A tick is a moment at which something about a lock changes.
 type tick struct {
 	at      int64
-	waiting int  // this many more
-	ailing  int  // this many nodes more
-	moved   bool // the lock changed hands
+	waiting int // this many more
+	ailing  int // this many nodes more
+	held    int // this many valid leases more
 }
 
 // stall is the longest time for which somebody waited for a lock, a quorum of nodes
-// was well, and nobody got the lock or gave it back.
+// was well, and nobody had it: it was free, or its holder had died.
 func (h *History) stall(name string) (longest, at int64) {
 	var ticks []tick
 	for i := range h.Cell.N {
@@ -56,14 +56,13 @@ func (h *History) stall(name string) (longest, at int64) {
 		if c.Blocks && c.Invoke > 0 {
 			ticks = append(ticks, h.waits(c)...)
 		}
-		for _, at := range []int64{c.Return, c.Unlocked, c.Lost} {
-			if at > 0 && c.granted() {
-				ticks = append(ticks, tick{at: at, moved: true})
-			}
+		if end := h.end(c); c.granted() && c.Return < end {
+			ticks = append(ticks, tick{at: c.Return, held: 1}, tick{at: end, held: -1})
 		}
 	}
 	slices.SortFunc(ticks, func(a, b tick) int { return cmp.Compare(a.at, b.at) })
-	waiting, ailing, since := 0, 0, int64(0)
+	var waiting, ailing, held int
+	var since int64
 	for _, t := range ticks {
 		if t.at > h.End {
 			break
@@ -73,10 +72,11 @@ func (h *History) stall(name string) (longest, at int64) {
 		}
 		waiting += t.waiting
 		ailing += t.ailing
+		held += t.held
 		switch {
-		case waiting == 0 || ailing > h.Cell.N-h.Cell.quorum():
+		case waiting == 0 || held > 0 || ailing > h.Cell.N-h.Cell.quorum():
 			since = 0
-		case t.moved || since == 0:
+		case since == 0:
 			since = t.at
 		}
 	}

@@ -14,7 +14,7 @@ type Result struct {
 	Faults     int
 	Excused    int // pairs of holders at once, after a fault that exclusion is not promised under
 	Violations int
-	Stall      time.Duration // the longest time without progress, though a quorum was well and somebody waited
+	Stall      time.Duration // the longest time for which nobody had a lock, though a quorum was well and somebody waited
 	Story      []string      // of the violations, and of what kept the run from being one
 	Err        error
 }
