@@ -54,4 +54,4 @@ func (kind) Beat(r lock.Request, name string, holds []string) lua.Call {
 	return lua.FairBeat{Fair: common(r), Name: name, Holds: holds}.Call()
 }
 
-func (kind) Missing(reply any) ([]string, error) { return lua.ParseFairBeat(reply) }
+func (kind) Due(reply any) ([]string, error) { return lua.ParseFairBeat(reply) }

@@ -11,6 +11,11 @@ import (
 // what a lost wake-up costs (I6).
 const poll = 3 * time.Second
 
+// splitTime is for how long a TryLock tries while rivals split the votes and nobody can
+// have the lock: one of them is to get it, and only the others are to be told that it
+// is locked.
+const splitTime = time.Second
+
 // An acquisition is one call of Lock or TryLock.
 type acquisition struct {
 	engine *Engine
@@ -40,6 +45,7 @@ type denial struct {
 	ttl    time.Duration // what the holder has left; negative: no TTL
 	sure   bool          // a quorum agrees on the holder: it is worth waiting for the release
 	err    error         // too few nodes answered; nil if they did
+	split  error         // nobody had it: rivals split the votes
 	final  bool          // trying again is no use
 }
 
@@ -71,9 +77,14 @@ func (e *Engine) acquire(ctx context.Context, block bool) (*Lease, error) {
 		case err != nil:
 			return nil, a.give(err, d)
 		case d.final, !block && d.err != nil:
-			return nil, a.give(d.err, denial{holder: d.holder, ttl: d.ttl})
-		case !block:
-			return nil, a.give(ErrLocked, d)
+			a.quit()
+			return nil, a.fail(d.err, denial{holder: d.holder, ttl: d.ttl})
+		case !block && (d.sure || time.Since(a.began) > splitTime):
+			err := ErrLocked
+			if d.split != nil {
+				err = d.split
+			}
+			return nil, a.give(err, d)
 		}
 		if err := a.wait(d); err != nil {
 			return nil, a.give(err, d)
@@ -106,7 +117,7 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 
 func (a *acquisition) wait(d denial) error {
 	if a.turns == nil {
-		return a.sleep(nil, a.backOff(), nil) // a re-entry that found no quorum
+		return a.sleep(nil, a.backOff(), nil) // a re-entry that found no quorum, or a split vote
 	}
 	return a.turns.wait(d)
 }
@@ -152,9 +163,15 @@ func (a *acquisition) give(err error, d denial) error {
 		if d.holder == "" && d.err == nil {
 			d = a.turns.seen() // by the last attempt that was not cut short
 		}
+	}
+	a.quit()
+	return a.fail(err, d)
+}
+
+func (a *acquisition) quit() {
+	if a.turns != nil {
 		a.turns.leave()
 	}
-	return a.fail(err, d)
 }
 
 func (a *acquisition) fail(err error, d denial) error {

@@ -140,12 +140,15 @@ func (e *Engine) denied(b *redlock.Ballot) denial {
 	g := e.client.group
 	var d denial
 	holders := make(map[string]int, 1)
-	failed := 0
+	failed, pending := 0, 0
 	for i := range g.Size() {
 		a := b.Answer(i)
 		if a.Err != nil {
 			failed++
 			continue
+		}
+		if a.Vote == redlock.Pending {
+			pending++
 		}
 		if a.Vote != redlock.No {
 			continue
@@ -171,6 +174,8 @@ func (e *Engine) denied(b *redlock.Ballot) denial {
 		d.err = b.Err()
 		d.final = b.Refused()
 		d.sure = false
+	} else if holders[d.holder]+failed+pending < g.Quorum() {
+		d.split = fmt.Errorf("rivals split the votes: %w", b.Err())
 	}
 	return d
 }

@@ -17,7 +17,7 @@ const maxBeat = 500
 // of them, sent by the watchdog.
 type beats struct {
 	contest *contest
-	engine  *Engine
+	engine  *Engine // that of the shortest heartbeat
 	kind    Queue
 	ward    watchdog.Ward
 }
@@ -30,10 +30,13 @@ func (c *Client) queue(q *queuer) {
 	q.place.id = q.hold.id
 	ct := q.place.contest
 	if ct.beats == nil {
-		b := &beats{contest: ct, engine: q.engine, kind: q.kind}
-		b.ward.Owner = b
-		ct.beats = b
-		c.watchdog.Set(&b.ward, time.Now().Add(q.engine.set.sign()), time.Time{})
+		ct.beats = &beats{contest: ct}
+		ct.beats.ward.Owner = ct.beats
+	}
+	// Two locks of one name may differ in their heartbeats: the shorter one keeps all alive.
+	if b := ct.beats; b.engine == nil || q.engine.set.beat < b.engine.set.beat {
+		b.engine, b.kind = q.engine, q.kind
+		c.watchdog.Set(&b.ward, time.Now().Add(b.engine.set.sign()), time.Time{})
 	}
 }
 
@@ -58,27 +61,28 @@ func (b *beats) renew() {
 			ids = append(ids, p.id)
 		}
 	}
-	c.watchdog.Set(&b.ward, time.Now().Add(b.engine.set.sign()), time.Time{})
+	engine, kind := b.engine, b.kind
+	c.watchdog.Set(&b.ward, time.Now().Add(engine.set.sign()), time.Time{})
 	c.mu.Unlock()
 	for len(ids) > 0 {
 		n := min(len(ids), maxBeat)
-		b.send(ids[:n])
+		c.beat(engine, kind, ids[:n])
 		ids = ids[n:]
 	}
 }
 
-func (b *beats) send(ids []string) {
-	c := b.contest.client
+// beat tells every node that these holds wait.
+func (c *Client) beat(engine *Engine, kind Queue, ids []string) {
 	name := c.id + "." + strconv.FormatInt(c.numbers.Add(1), 10)
 	c.group.Vote(redlock.Motion{
 		Name: "beat",
-		Call: b.kind.Beat(b.engine.request("", 0), name, ids),
+		Call: kind.Beat(engine.request("", 0), name, ids),
 		Yes:  func(any) (bool, error) { return true, nil },
 		// A node that does not have a waiter is told again by the waiter itself, with
 		// its ticket: a beat must not bring back one that has left meanwhile.
 		Each: func(_ int, a redlock.Answer) {
-			if missing, err := b.kind.Missing(a.Reply); err == nil && len(missing) > 0 {
-				c.stir(missing)
+			if due, err := kind.Due(a.Reply); err == nil && len(due) > 0 {
+				c.stir(due)
 			}
 		},
 	})

@@ -27,7 +27,7 @@ var (
 // the lock when it was last seen.
 type AcquireError struct {
 	Name   string
-	Holder string        // the hold id last seen; "" if none was
+	Holder string        // the hold id last seen, or whose turn it was; "" if none was
 	TTL    time.Duration // what that hold had left then, unless it is renewed; negative: it has no TTL
 	Waited time.Duration // how long the caller waited
 	Err    error         // why the caller stopped trying

@@ -40,8 +40,9 @@ type Queue interface {
 	Settled(reply any) (bool, error)
 	// Beat shows that holds, who wait, are alive. name tells beats apart.
 	Beat(r Request, name string, holds []string) lua.Call
-	// Missing reads a reply to Beat: the holds that do not wait on that node.
-	Missing(reply any) ([]string, error)
+	// Due reads a reply to Beat: the holds that should ask, as they do not wait on that
+	// node or it is their turn.
+	Due(reply any) ([]string, error)
 }
 
 // A Request is what a Kind's scripts are told.

@@ -19,8 +19,10 @@ type Locker interface {
 	// error is an [*AcquireError].
 	Lock(ctx context.Context) (*Lease, error)
 
-	// TryLock makes one attempt. The error wraps [ErrLocked] when another owner has
-	// the lock, and redlock.ErrNoQuorum when too few nodes can be asked.
+	// TryLock does not wait for another owner. The error wraps [ErrLocked] when one has
+	// the lock, and redlock.ErrNoQuorum when too few nodes can be asked. Of several that
+	// try at the same moment one gets a free lock: rivals that split the votes of several
+	// nodes try again, for a second at the most.
 	TryLock(ctx context.Context) (*Lease, error)
 
 	// Do runs fn under the lock: Lock, fn with the lease's context, Unlock. It

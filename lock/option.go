@@ -141,6 +141,9 @@ func WithLogger(l *slog.Logger) ClientOption {
 	return clientOption(func(s *clientSettings) { s.logger = l })
 }
 
+// maxDrift is more than clocks that anybody would call clocks differ by.
+const maxDrift = time.Hour
+
 // check refuses settings that no client can work with.
 func (s *clientSettings) check() error {
 	switch {
@@ -150,6 +153,10 @@ func (s *clientSettings) check() error {
 		return fmt.Errorf("lock: the clock drift factor is %v, it must be at least 0 and less than 1", s.driftFactor)
 	case s.driftFixed < 0:
 		return fmt.Errorf("lock: the fixed clock drift is %v, it must not be negative", s.driftFixed)
+	case s.driftFixed > maxDrift:
+		return fmt.Errorf("lock: the fixed clock drift is %v, it must not be more than %v", s.driftFixed, maxDrift)
+	case s.retention <= 0:
+		return fmt.Errorf("lock: the token retention is %v, it must be positive", s.retention)
 	case s.guard < 0:
 		return fmt.Errorf("lock: the restart guard is %v, it must not be negative", s.guard)
 	case s.prefix == "":

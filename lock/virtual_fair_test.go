@@ -100,6 +100,42 @@ func TestLostWakeUpOfTheHeadCostsNoMoreThanASignOfLife(t *testing.T) {
 	})
 }
 
+// A user may lack the right to channels, and a proxy may swallow messages.
+func TestWaiterToWhomNothingIsEverToldWaitsNoLongerThanASignOfLife(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		each(w.nodes, func(n *virtual.Node) { n.Mute(true) })
+		l := w.lock(w.process().queue())
+		_, next := w.queueUp(bg)
+		time.Sleep(20*time.Second + beat/16) // between two signs of life
+		start := time.Now()
+		require.NoError(t, l.Unlock(bg))
+		(<-next).after(t, start, time.Nanosecond, beat/4+10*time.Millisecond)
+	})
+}
+
+func TestShortestHeartbeatKeepsAllWaitersOfAProcessAlive(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().queue())
+		p := w.process()
+		ctx, cancel := context.WithCancel(bg)
+		defer cancel()
+		slow := wait(ctx, p.queue(lock.WithWaiterHeartbeat(time.Minute)))
+		synctest.Wait()
+		first := wait(bg, p.queue())
+		synctest.Wait()
+		_, second := w.queueUp(bg)
+		time.Sleep(20 * time.Second)
+		cancel()
+		require.Error(t, (<-slow).err)
+		time.Sleep(3 * time.Second)
+		start := time.Now()
+		require.NoError(t, l.Unlock(bg))
+		l = (<-first).after(t, start, 0, 0)
+		require.NoError(t, l.Unlock(bg))
+		require.NoError(t, (<-second).err)
+	})
+}
+
 func TestCancelledWaiterLeavesAtOnce(t *testing.T) {
 	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
 		l := w.lock(w.process().queue())

@@ -63,7 +63,11 @@ func IsRestarted(err error) bool {
 // Millis turns d into whole milliseconds, upwards: a key must not die before the
 // validity that was computed from d.
 func Millis(d time.Duration) int64 {
-	return int64((d + time.Millisecond - 1) / time.Millisecond)
+	n := int64(d / time.Millisecond)
+	if d%time.Millisecond > 0 {
+		n++
+	}
+	return n
 }
 
 // remaining reads a PTTL. A key that is there has some left, if less than its unit.

@@ -151,19 +151,20 @@ func (b FairBeat) Call() Call {
 	return Call{script: fairBeatScript, args: args}
 }
 
-// ParseFairBeat reads a reply of fair_beat.lua: the holds that do not wait there.
+// ParseFairBeat reads a reply of fair_beat.lua: the holds that should ask, as they do not
+// wait there or it is their turn.
 func ParseFairBeat(reply any) ([]string, error) {
 	r, ok := reply.([]any)
 	if !ok {
 		return nil, unexpected(fairBeatScript, reply)
 	}
-	missing := make([]string, len(r))
+	due := make([]string, len(r))
 	for i, v := range r {
 		id, ok := v.(string)
 		if !ok {
 			return nil, unexpected(fairBeatScript, reply)
 		}
-		missing[i] = id
+		due[i] = id
 	}
-	return missing, nil
+	return due, nil
 }

@@ -84,9 +84,7 @@ local token, problem = mint(KEYS[2], least)
 if problem then
   return problem
 end
-redis.call('HSET', KEYS[1], ARGV[1], '1')
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-redis.call('SET', KEYS[2], string.format('%.0f', token), 'PX', ARGV[4])
+-- The lock comes last: a companion of a wrong type must not leave it behind.
 if found > 0 then
   drop(KEYS[4], KEYS[5], ARGV[1])
 end
@@ -94,4 +92,7 @@ if ARGV[9] ~= '0' then
   redis.call('HSET', KEYS[5], round(ARGV[1]), ARGV[9])
   keep(KEYS[5], ARGV[7])
 end
+redis.call('HSET', KEYS[1], ARGV[1], '1')
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+redis.call('SET', KEYS[2], string.format('%.0f', token), 'PX', ARGV[4])
 return token

@@ -9,25 +9,32 @@
 -- ARGV[4] name of this beat, the same on every node
 -- ARGV[5...] hold ids of waiters
 --
--- Returns {hold id, ...}   those that do not wait here
+-- Returns {hold id, ...}   those of them that should ask: they do not wait here, or it is
+--   the turn of one of them. So a free lock is noticed even where no message arrives
 --
 -- Twice: it states until when waiters are alive; the head looks once more.
 -- Late: it creates no place, so it brings back nobody who has left.
 
 local now = clock()
-local missing = {}
+local due, here = {}, {}
 for i = 5, #ARGV do
   local alive = redis.call('HGET', KEYS[3], ARGV[i])
+  here[ARGV[i]] = true
   if alive then
     local since = string.match(alive, '%d+$')
     redis.call('HSET', KEYS[3], ARGV[i], string.format('%.0f ', now + ARGV[1] * 1000) .. since)
   else
-    missing[#missing + 1] = ARGV[i]
+    due[#due + 1] = ARGV[i]
   end
 end
 keep(KEYS[2], ARGV[1])
 keep(KEYS[3], ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 0 then
-  wake(KEYS[2], KEYS[3], now, ARGV[2], ARGV[4], ARGV[3])
+  local first = head(KEYS[2], KEYS[3], now)
+  if here[first] then
+    due[#due + 1] = first
+  else
+    wake(KEYS[2], KEYS[3], now, ARGV[2], ARGV[4], ARGV[3])
+  end
 end
-return missing
+return due

@@ -76,6 +76,7 @@ end
 -- greatest proposal counts: the one that comes, or the one that is here; or without
 -- either, one more than the greatest that waits here.
 local function enqueue(queue, waiters, now, id, ticket, final, life)
+  local alive = redis.call('HGET', waiters, id) -- before the first write: it may be of a wrong type
   local mine = tonumber(redis.call('ZSCORE', queue, id))
   ticket = tonumber(ticket)
   if ticket == 0 and not mine then
@@ -86,7 +87,6 @@ local function enqueue(queue, waiters, now, id, ticket, final, life)
     mine = ticket
     redis.call('ZADD', queue, string.format('%.0f', mine), id)
   end
-  local alive = redis.call('HGET', waiters, id)
   local since = alive and string.match(alive, '%d+$') or string.format('%.0f', now)
   redis.call('HSET', waiters, id, string.format('%.0f ', now + life * 1000) .. since)
   keep(queue, life)

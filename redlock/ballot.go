@@ -74,6 +74,7 @@ type Ballot struct {
 	mu      sync.Mutex
 	yes, no int
 	unasked int // of yes
+	failed  int // of no: without an answer
 	decided bool
 }
 
@@ -178,14 +179,18 @@ func (b *Ballot) vote(o *op, a Answer) {
 	if a.unasked {
 		b.unasked++
 	}
+	if a.Err != nil {
+		b.failed++
+	}
 	n, quorum := len(b.ops), b.group.quorum
 	b.decided = b.yes+b.no == n
 	if !b.motion.All {
 		// Nodes that need not be asked win no ballot before those that were have had
 		// their say: who locks again at once would find a far node not done with the
-		// release, and be late there forever. An even number of nodes can be split into
-		// halves: a half that says no may be a rival's, and only all can tell.
-		b.decided = b.decided || b.yes-b.unasked >= quorum || b.no >= quorum
+		// release, and be late there forever. And a ballot is lost early only to a quorum
+		// of refusals: less of them may be rivals', with votes as split as one's own, and
+		// a node that failed tells nothing of who has the lock.
+		b.decided = b.decided || b.yes-b.unasked >= quorum || b.no-b.failed >= quorum
 	}
 	decided := b.decided
 	b.mu.Unlock()

@@ -70,7 +70,11 @@ func (g *Group) addNodes(nodes []redis.UniversalClient) error {
 				return fmt.Errorf("%w: nodes %d and %d are the same client", ErrDuplicateNode, j+1, i+1)
 			}
 		}
-		g.nodes = append(g.nodes, newNode(g, client, g.config.NodeTimeout))
+		n := newNode(g, client, g.config.NodeTimeout)
+		if c, ok := client.(*redis.Client); ok && plainAddress(c) == "" && len(nodes) > 1 {
+			n.address = fmt.Sprintf("%s (node %d of %d)", n.address, i+1, len(nodes))
+		}
+		g.nodes = append(g.nodes, n)
 	}
 	return nil
 }

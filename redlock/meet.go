@@ -55,14 +55,18 @@ func (g *Group) Meet(ctx context.Context) error {
 func patience(nodeTimeout time.Duration) time.Duration { return max(5*nodeTimeout, time.Second) }
 
 // final are the refusals that asking again does not change. Servers before Redis 7
-// put what went wrong inside a script into the middle of a longer sentence.
+// put what went wrong inside a script into the middle of a longer sentence, and later
+// ones word it differently.
 var final = []string{
 	"NOPERM", "NOAUTH", "WRONGPASS", "WRONGTYPE", "CROSSSLOT", "unknown command",
-	"The user executing the script", "fencing counter is not a number",
+	"The user executing the script", "ACL failure in script", "fencing counter is not a number",
 }
 
 // isFinal tells a refusal for good from one that passes, such as LOADING.
 func isFinal(err error) bool {
+	if errors.Is(err, redis.ErrClosed) {
+		return true // by whoever made the client
+	}
 	var refusal redis.Error
 	if !errors.As(err, &refusal) {
 		return false

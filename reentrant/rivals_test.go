@@ -1,6 +1,8 @@
 package reentrant_test
 
 import (
+	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -53,6 +55,41 @@ func TestRivalsWithHalfOfTheNodesEachDoNotTakeEachOtherForTheHolder(t *testing.T
 			took := time.Duration(first.Load())
 			t.Logf("%d nodes: granted after %v", n, took)
 			require.Less(t, took, 1500*time.Millisecond, "a poll takes two seconds and more")
+		}
+	}
+}
+
+// Many schedulers come at the same moment: one of them is to do the work, and only the
+// others may be told that it is being done.
+func TestOneOfThoseThatTryAtTheSameMomentGetsAFreeLock(t *testing.T) {
+	t.Parallel()
+	const rivals, rounds = 5, 60
+	for _, n := range []int{2, 3, 5} {
+		servers := redistest.StartN(t, n)
+		var clients []*lock.Client
+		for range rivals {
+			clients = append(clients, newClient(t, redistest.Clients(t, servers)))
+		}
+		for round := range rounds {
+			var won, locked atomic.Int64
+			var all sync.WaitGroup
+			start := make(chan struct{})
+			for _, c := range clients {
+				all.Go(func() {
+					<-start
+					_, err := reentrant.New(c, fmt.Sprint("job ", round)).TryLock(bg)
+					switch {
+					case err == nil:
+						won.Add(1)
+					case errors.Is(err, lock.ErrLocked):
+						locked.Add(1)
+					}
+				})
+			}
+			close(start)
+			all.Wait()
+			require.EqualValues(t, 1, won.Load(), "%d nodes, round %d", n, round)
+			require.EqualValues(t, rivals-1, locked.Load())
 		}
 	}
 }
