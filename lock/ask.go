@@ -60,7 +60,10 @@ func (q *queuer) ask() (*Lease, denial, error) {
 	d := q.engine.denied(b)
 	q.count(b)
 	// A minority's grants are given back at once: whose turn it is may need them.
-	yielded := a.conclude(refused, q.ticket)
+	yielded, greatest := a.conclude(refused, q.ticket)
+	if !q.ticket.Final && greatest > q.ticket.Number {
+		q.ticket.Number, yielded = greatest, 0 // to be stated to the others
+	}
 	q.ticket.Final = q.ticket.Final || q.agreed(b)+yielded >= q.engine.client.group.Quorum()
 	q.place.note(q, d)
 	return nil, d, nil
@@ -121,7 +124,7 @@ func (a *asking) answered(node int, answer redlock.Answer) {
 
 // conclude tells every node that has answered what became of the round, and has those
 // told that will. It returns how many nodes keep the place with ticket after a yield.
-func (a *asking) conclude(o outcome, ticket lua.Ticket) (kept int) {
+func (a *asking) conclude(o outcome, ticket lua.Ticket) (kept int, greatest int64) {
 	a.mu.Lock()
 	a.outcome, a.ticket = o, ticket
 	yes, no := a.yes, a.no
@@ -130,19 +133,23 @@ func (a *asking) conclude(o outcome, ticket lua.Ticket) (kept int) {
 		if len(no) > 0 {
 			a.settle(no)
 		}
-		return 0
+		return 0, 0
 	}
 	if len(yes) == 0 {
-		return 0
+		return 0, 0
 	}
 	b := a.yield(yes, ticket)
 	_ = b.Wait(context.Background()) // decided within the node timeout
 	for _, node := range yes {
-		if t, err := a.queuer.kind.Yielded(b.Answer(node).Reply); err == nil && t > 0 && t == ticket.Number {
+		t, err := a.queuer.kind.Yielded(b.Answer(node).Reply)
+		if err == nil && t > 0 && t == ticket.Number {
 			kept++
 		}
+		if err == nil {
+			greatest = max(greatest, t)
+		}
 	}
-	return kept
+	return kept, greatest
 }
 
 // settle takes the hold, which a quorum has granted, out of the queue of other nodes.

@@ -18,7 +18,11 @@ import (
 // without anything on disk and is back at once, and votes for somebody else.
 func restartUnderHolder(t *testing.T, opts ...lock.ClientOption) (second *lock.Lease, state lock.State, err error) {
 	servers := redistest.StartN(t, 5)
-	nodes := redistest.Clients(t, servers)
+	var nodes []redis.UniversalClient
+	for _, s := range servers {
+		// The holder's command must not reach a server that starts while it dials again.
+		nodes = append(nodes, s.Client(t, func(o *redis.Options) { o.DialerRetries = 1 }))
+	}
 	opts = append(opts, lock.WithTTL(20*time.Second))
 	// The guard must not count the start of the servers as a restart, so the holder has none.
 	alice, err := lock.NewClient(nodes, lock.WithTTL(20*time.Second))
@@ -125,6 +129,27 @@ func TestGuardKeepsTokensGrowingAfterAnOldSnapshot(t *testing.T) {
 	t.Parallel()
 	before, after := tokensAroundAnOldSnapshot(t, lock.WithRestartGuard(time.Second))
 	require.Greater(t, after, before)
+}
+
+// A node that is given a hold again votes in its renewals: not while it is young.
+func TestGuardedNodeIsNotRepairedEither(t *testing.T) {
+	t.Parallel()
+	const guard = 2 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	servers := redistest.StartN(t, 3)
+	c, err := lock.NewClient(redistest.Clients(t, servers), lock.WithTTL(time.Second), lock.WithRestartGuard(guard))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, c.Close()) })
+	lease, err := reentrant.New(c, "orders").Lock(ctx)
+	require.NoError(t, err)
+	restarted := time.Now()
+	servers[2].Restart()
+	look := servers[2].Client(t)
+	redistest.Eventually(t, 15*time.Second, func() bool { return look.Exists(ctx, "lock:{orders}").Val() == 1 }, "it has the hold again")
+	require.Greater(t, time.Since(restarted), guard)
+	require.NoError(t, lease.Err())
+	require.NoError(t, lease.Unlock(ctx))
 }
 
 func TestGuardShorterThanATTLIsRefused(t *testing.T) {

@@ -32,6 +32,9 @@ type queuer struct {
 	waited bool // for the subscription
 }
 
+// deafPoll is how often the head of the queue looks while it cannot be told anything.
+const deafPoll = 100 * time.Millisecond
+
 func newQueuer(a *acquisition, kind Queue) *queuer {
 	return &queuer{acquisition: a, kind: kind}
 }
@@ -88,6 +91,8 @@ func (q *queuer) wait(d denial) error {
 		pause = min(pause, d.ttl)
 	case q.dying > 0:
 		pause = q.dying
+	case q.next && !c.listening():
+		pause = deafPoll // a node gives it 0.3 s to listen
 	}
 	return q.sleep(wake, pause+rand.N(10*time.Millisecond), change)
 }

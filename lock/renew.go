@@ -132,6 +132,7 @@ func (h *hold) repair(missing []bool, ttl time.Duration) {
 			TTL:       ttl,
 			Token:     h.token,
 			Retention: h.engine.client.retention,
+			Guard:     h.engine.client.guard,
 		}.Call(),
 		Yes:       lua.ParseRepaired,
 		Creates:   true,

@@ -79,9 +79,9 @@ local function enqueue(queue, waiters, now, id, ticket, final, life)
   local alive = redis.call('HGET', waiters, id) -- before the first write: it may be of a wrong type
   local mine = tonumber(redis.call('ZSCORE', queue, id))
   ticket = tonumber(ticket)
-  if ticket == 0 and not mine then
+  if not mine and final ~= '1' then
     local last = redis.call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2]
-    ticket = last and tonumber(last) + 1 or 1
+    ticket = math.max(ticket, last and tonumber(last) + 1 or 1)
   end
   if not mine or ticket > mine or final == '1' then
     mine = ticket

@@ -10,12 +10,13 @@ type Repair struct {
 	TTL       time.Duration
 	Token     int64
 	Retention time.Duration // life of an idle fencing counter
+	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
 }
 
 // Call makes the call.
 func (r Repair) Call() Call {
-	args := append(newCall(repairScript, 3, 5), r.Keys.Lock, r.Keys.Token, r.Keys.Void,
-		r.Hold, r.Count, Millis(r.TTL), r.Token, Millis(r.Retention))
+	args := append(newCall(repairScript, 3, 6), r.Keys.Lock, r.Keys.Token, r.Keys.Void,
+		r.Hold, r.Count, Millis(r.TTL), r.Token, Millis(r.Retention), Millis(r.Guard))
 	return Call{script: repairScript, args: args}
 }
 

@@ -22,7 +22,7 @@ var (
 	releaseScript = load("release", "clock")
 	extendScript  = load("extend")
 	fenceScript   = load("fence")
-	repairScript  = load("repair")
+	repairScript  = load("repair", "clock", "guard")
 	inspectScript = load("inspect", "clock", "guard")
 	probeScript   = load("probe")
 
