@@ -15,16 +15,11 @@ import (
 
 // Crowds: all go on, and nobody starves.
 
-// patience is for nodes on a machine where a thousand waiters run as well.
-const patience = 2 * time.Second
-
-var patient = lock.WithNodeTimeout(patience)
-
 func TestThousandWaitersOfOneProcessAllHaveTheirTurns(t *testing.T) {
 	for _, n := range []int{1, 5} {
 		t.Run(fmt.Sprintf("%d nodes", n), func(t *testing.T) {
 			r := newRig(t, n)
-			r.crowd(t, 1000, here{r.client(t, patient)})
+			r.crowd(t, 1000, here{r.client(t)})
 		})
 	}
 }
@@ -35,7 +30,7 @@ func TestHundredWaitersOfEachOfEightProcessesAllHaveTheirTurns(t *testing.T) {
 			r := newRig(t, n)
 			var parties []party
 			for range 8 {
-				parties = append(parties, r.program(t, func(s *setup) { s.Beat, s.NodeTimeout = beatDefault, patience }))
+				parties = append(parties, r.program(t, func(s *setup) { s.Beat = beatDefault }))
 			}
 			r.crowd(t, 100, parties...)
 		})

@@ -143,7 +143,7 @@ func TestQueueGoesOnInOrderWhileNodesComeAndGo(t *testing.T) {
 // lock free on a minority of nodes.
 func TestSplitVotesKeepTheOrder(t *testing.T) {
 	t.Parallel()
-	const processes, rounds = 5, 20
+	const processes, rounds = 5, 10
 	r := newRig(t, 5)
 	r.watch(t)
 	var clients []here

@@ -2,6 +2,7 @@ package fair_test
 
 import (
 	"context"
+	"flag"
 	"os"
 	"testing"
 
@@ -17,6 +18,14 @@ var bg = context.Background()
 func TestMain(m *testing.M) {
 	if setup, ok := os.LookupEnv(programEnv); ok {
 		os.Exit(runProgram(setup, os.Stdin, os.Stdout))
+	}
+	// Most of a test is waiting for servers and timers: as many at once as there are
+	// processors would leave these idle. A -parallel that is given counts.
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", "4")
 	}
 	logging.Disable() // it tells of every dial to a node that is down
 	goleak.VerifyTestMain(m, redistest.IgnoreRedials())

@@ -51,7 +51,7 @@ type program struct {
 // program starts a process of its own. change changes what it is started with.
 func (r *rig) program(t *testing.T, change ...func(*setup)) *program {
 	t.Helper()
-	s := setup{Addrs: redistest.Addrs(r.servers), Cluster: r.cluster != nil, Name: r.name, TTL: 30 * time.Second, Beat: time.Minute, NodeTimeout: 200 * time.Millisecond}
+	s := setup{Addrs: redistest.Addrs(r.servers), Cluster: r.cluster != nil, Name: r.name, TTL: 30 * time.Second, Beat: time.Minute, NodeTimeout: patience}
 	for _, f := range change {
 		f(&s)
 	}

@@ -58,7 +58,7 @@ func drawMove(t *rapid.T) move {
 		Who:  rapid.IntRange(0, 4).Draw(t, "who"),
 		Time: rapid.SampledFrom([]time.Duration{
 			time.Millisecond, 20 * time.Millisecond, 120 * time.Millisecond, 250 * time.Millisecond,
-			400 * time.Millisecond, beatDefault / 2, beatDefault * 5 / 4, 6 * time.Second,
+			400 * time.Millisecond, beatDefault / 2, beatDefault * 5 / 4, 8 * time.Second,
 		}).Draw(t, "time"),
 	}
 }

@@ -56,7 +56,7 @@ func TestTicketSurvivesReconnects(t *testing.T) {
 	for _, n := range []int{1, 5} {
 		r := newRig(t, n)
 		lease := r.hold(t, calm)
-		c, proxies := r.proxied(t)
+		c, proxies := r.proxied(t, calm)
 		first := r.enqueue(t, here{c}, "first")
 		second := r.enqueue(t, here{r.client(t, calm)}, "second")
 		tickets := r.tickets(t, 0)

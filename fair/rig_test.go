@@ -25,7 +25,12 @@ const (
 	// promptly is far below the heartbeat of calm: what takes no longer did not have to
 	// wait for it.
 	promptly = 5 * time.Second
+	// patience is how long a node may be silent, unless a test is about that: on a busy
+	// machine the default is soon over.
+	patience = time.Second
 )
+
+var patient = lock.WithNodeTimeout(patience)
 
 // calm keeps heartbeats out of a test that is not about them: a waiter of a busy machine
 // is not taken for dead, and nothing but what the test does moves the queue.
@@ -67,14 +72,14 @@ func rigOf(t *testing.T, servers []*redistest.Server) *rig {
 	t.Helper()
 	r := &rig{servers: servers, name: "orders"}
 	for _, s := range servers {
-		// Whoever looks must not wait for a node that is stopped.
-		eye := s.Client(t, func(o *redis.Options) {
-			o.ReadTimeout, o.DialTimeout, o.MaxRetries, o.DialerRetries = 200*time.Millisecond, 200*time.Millisecond, -1, 1
-		})
-		r.eyes = append(r.eyes, eye)
-		for _, s := range allScripts {
-			require.NoError(t, eye.ScriptLoad(bg, s.Call().Script().Source).Err())
+		loader := s.Client(t)
+		for _, script := range allScripts {
+			require.NoError(t, loader.ScriptLoad(bg, script.Call().Script().Source).Err())
 		}
+		// Whoever looks must not wait for a node that is stopped.
+		r.eyes = append(r.eyes, s.Client(t, func(o *redis.Options) {
+			o.ReadTimeout, o.DialTimeout, o.MaxRetries, o.DialerRetries = 200*time.Millisecond, 200*time.Millisecond, -1, 1
+		}))
 	}
 	return r
 }
@@ -121,9 +126,10 @@ func (r *rig) proxied(t *testing.T, opts ...lock.ClientOption) (*lock.Client, []
 	return newClient(t, nodes, opts...), proxies
 }
 
+// newClient makes a client that is patient unless opts say otherwise.
 func newClient(t *testing.T, nodes []redis.UniversalClient, opts ...lock.ClientOption) *lock.Client {
 	t.Helper()
-	c, err := lock.NewClient(nodes, opts...)
+	c, err := lock.NewClient(nodes, append([]lock.ClientOption{patient}, opts...)...)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() }) // its error is for tests that are about Close
 	return c

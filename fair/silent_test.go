@@ -19,13 +19,13 @@ func TestHeadThatFallsSilentDelaysTheNextByNoMoreThanItsHeartbeat(t *testing.T) 
 	inBubbles(t, func(t *testing.T, b *bubble) {
 		holder := b.mutex(t)
 		worst := time.Duration(0)
-		for phase := range 20 { // of both hearts at the moment of death
+		for phase := range 10 { // of both hearts at the moment of death
 			lease := held(t, holder)
 			dead, mutex := b.host(t, quick)
 			enqueue(mutex)
 			time.Sleep(time.Duration(phase%5) * beat / 13)
 			next := enqueue(b.mutex(t, quick))
-			time.Sleep(beat + time.Duration(phase)*beat/60)
+			time.Sleep(beat + time.Duration(phase)*beat/30)
 			dead.Silence(true)
 			died := time.Now()
 			require.NoError(t, lease.Unlock(bg))

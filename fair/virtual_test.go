@@ -166,8 +166,8 @@ func TestLiveWaitersAreNeverPurgedHoweverLongTheyWait(t *testing.T) {
 		waits := []*wait{enqueue(b.mutex(t)), enqueue(crowd), enqueue(crowd), enqueue(b.mutex(t))}
 		places := b.places(t)
 		require.Len(t, places[0], len(waits))
-		for range 20 {
-			time.Sleep(10 * beatDefault)
+		for range 6 {
+			time.Sleep(5 * beatDefault)
 			require.Equal(t, places, b.places(t))
 		}
 		released := time.Now()
@@ -183,7 +183,7 @@ func TestLostWakeUpCostsLessThanAHeartbeat(t *testing.T) {
 	inBubbles(t, func(t *testing.T, b *bubble) {
 		lease := held(t, b.mutex(t))
 		first, second := enqueue(b.mutex(t)), enqueue(b.mutex(t))
-		time.Sleep(time.Minute)
+		time.Sleep(5 * beatDefault)
 		b.mute(true)
 		released := time.Now()
 		require.NoError(t, lease.Unlock(bg))
@@ -200,7 +200,7 @@ func TestLostLockKeyWakesTheHeadWithinAHeartbeat(t *testing.T) {
 	inBubbles(t, func(t *testing.T, b *bubble) {
 		lease := held(t, b.mutex(t, lock.WithTTL(time.Hour)))
 		first, second := enqueue(b.mutex(t)), enqueue(b.mutex(t))
-		time.Sleep(time.Minute)
+		time.Sleep(5 * beatDefault)
 		for _, n := range b.nodes {
 			n.Memory().Del(b.keys.Lock)
 		}
