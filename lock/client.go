@@ -50,7 +50,9 @@ type Client struct {
 
 // NewClient makes a client over nodes: one Redis, or N independent ones of which a
 // quorum of N/2+1 must agree. A node is a plain client, a Sentinel failover client or
-// a ClusterClient, with whatever options; the lock client never closes it.
+// a ClusterClient, with whatever options; the lock client never closes it. Hooks of plain
+// clients and failover clients (AddHook) do not see its commands, which are sent with
+// time limits of their own.
 //
 // NewClient connects to the nodes. It starts if a quorum answers, logs which nodes are
 // missing, and meets them when they can be reached. It returns an error that says what

@@ -62,7 +62,7 @@ func (h *hold) watch(start time.Time) {
 	defer h.mu.Unlock()
 	h.ward.Owner = h
 	h.ward.End = h.expire
-	h.renewAt = start.Add(h.beat())
+	h.renewAt = start.Add(h.beat() - rand.N(h.ttl/6+1)) // holds taken together part
 	h.schedule()
 }
 
@@ -220,7 +220,7 @@ func (h *hold) close(patience time.Duration) *redlock.Ballot {
 	for _, l := range leases {
 		l.cancel(ErrReleased)
 	}
-	await(renewing)
+	h.await(renewing)
 	h.slot.clear(h)
 	m := h.vacation(false)
 	m.Patience = patience
@@ -229,11 +229,17 @@ func (h *hold) close(patience time.Duration) *redlock.Ballot {
 	return b
 }
 
-// await waits for a renewal in flight, which is decided within the node timeout: no
-// renewal may follow a release (trap 21).
-func await(renewing <-chan struct{}) {
-	if renewing != nil {
-		<-renewing
+// await waits for a renewal in flight: none need follow a release (trap 21). One that is
+// stuck will find nothing to renew.
+func (h *hold) await(renewing <-chan struct{}) {
+	if renewing == nil {
+		return
+	}
+	timer := time.NewTimer(h.engine.client.group.NodeTimeout())
+	defer timer.Stop()
+	select {
+	case <-renewing:
+	case <-timer.C:
 	}
 }
 

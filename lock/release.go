@@ -35,7 +35,7 @@ func (h *hold) release(ctx context.Context) error {
 		defer h.slot.give()
 		return h.lower(left)
 	}
-	await(renewing)
+	h.await(renewing)
 	h.slot.clear(h)
 	b := h.handOver(ctx)
 	if missed(h.engine, b) {

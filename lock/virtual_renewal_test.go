@@ -46,7 +46,7 @@ func TestValidityCountsFromTheStartOfEachAttempt(t *testing.T) {
 		require.Equal(t, request+reply, time.Since(start))
 		require.Equal(t, start.Add(validity(defaultTTL)), l.Deadline())
 
-		time.Sleep(defaultTTL / 2)
+		time.Sleep(defaultTTL/3 + time.Second) // the first renewal is over, the second is to come
 		at := renewals(w.nodes[0])
 		sent := at[len(at)-1].Add(-request)
 		require.Equal(t, sent.Add(validity(defaultTTL)), l.Deadline())

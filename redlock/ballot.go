@@ -38,6 +38,9 @@ type Motion struct {
 	All bool
 	// Patience replaces the node timeout if it is not zero.
 	Patience time.Duration
+	// Unsent is how long a command may wait to be sent to a node that answers others, if
+	// that is longer. A node is not silent because there is much to tell it.
+	Unsent time.Duration
 	// Then, if set, is called once when the ballot is decided, on a goroutine of
 	// the group: it must be quick and must not wait for another ballot.
 	Then func(*Ballot)

@@ -217,6 +217,12 @@ func (l *lane) take() *flight {
 		l.busy--
 		return nil
 	}
+	for _, o := range ops {
+		if o.ballot.motion.Unsent > 0 {
+			o.expires = time.Now().Add(l.timeout)
+			l.arm(o.expires)
+		}
+	}
 	return l.air.depart(ops)
 }
 

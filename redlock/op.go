@@ -18,7 +18,7 @@ import (
 type op struct {
 	ballot  *Ballot
 	node    int
-	expires time.Time // counts as a no from then on
+	expires time.Time // counts as a no from then on; see also Motion.Unsent
 	answer  Answer    // guarded by ballot.mu until the ballot is decided
 }
 

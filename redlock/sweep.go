@@ -11,6 +11,13 @@ func (l *lane) arm(t time.Time) {
 	}
 }
 
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
 // sweep times out what has waited too long, queued or in flight, and has another
 // runner pass a stuck one.
 func (l *lane) sweep() {
@@ -19,12 +26,12 @@ func (l *lane) sweep() {
 	l.sweepAt = time.Time{}
 	var late, dropped []*op
 	var next time.Time
-	overdue := func(o *op) bool {
-		if !now.Before(o.expires) {
+	overdue := func(expires time.Time) bool {
+		if !now.Before(expires) {
 			return true
 		}
-		if next.IsZero() || o.expires.Before(next) {
-			next = o.expires
+		if next.IsZero() || expires.Before(next) {
+			next = expires
 		}
 		return false
 	}
@@ -34,7 +41,7 @@ func (l *lane) sweep() {
 		}
 		waited := 0
 		for _, o := range f.ops {
-			if overdue(o) {
+			if overdue(o.expires) {
 				late = append(late, o)
 				waited++
 			}
@@ -46,7 +53,11 @@ func (l *lane) sweep() {
 	}
 	kept := l.queue[:0:0]
 	for _, o := range l.queue {
-		if overdue(o) {
+		expires := o.expires
+		if m := &o.ballot.motion; m.Unsent > 0 && l.stuck == 0 {
+			expires = latest(expires, o.ballot.start.Add(m.Unsent))
+		}
+		if overdue(expires) {
 			dropped = append(dropped, o)
 		} else {
 			kept = append(kept, o)
@@ -54,6 +65,10 @@ func (l *lane) sweep() {
 	}
 	l.queue = kept
 	if !next.IsZero() {
+		if len(kept) > maxFlight {
+			// Each look costs; nobody needs to know of a timeout to the millisecond then.
+			next = latest(next, now.Add(l.timeout/16))
+		}
 		l.arm(next)
 	}
 	for _, o := range kept {
