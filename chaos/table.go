@@ -31,7 +31,7 @@ func printMutants(w io.Writer, catches []*Catch) {
 		by := "NOT CAUGHT by " + c.Mutant.By
 		switch {
 		case c.Err != nil:
-			by = "did not run: " + c.Err.Error()
+			by = "did not run: " + firstLine(c.Err)
 		case c.caught():
 			by = c.Mutant.By
 		}
@@ -63,4 +63,9 @@ func printTable(w io.Writer, rows [][]string) {
 		}
 		fmt.Fprintln(w, "|")
 	}
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
 }
