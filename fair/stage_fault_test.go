@@ -50,7 +50,7 @@ func (s *stage) join() {
 		if a != nil && a.isCut {
 			s.trouble = time.Now()
 			a.host.Silence(false)
-			a.isCut = false
+			a.isCut, a.back = false, time.Now()
 		}
 	}
 }
@@ -153,11 +153,11 @@ func (s *stage) queues() []map[string]int64 {
 	return queues
 }
 
-// reckon ends the claims of those whose ticket no quorum has any more.
+// reckon ends the claims of those whose ticket no quorum has, or may have.
 func (s *stage) reckon() {
 	queues := s.queues()
 	for _, g := range s.guests {
-		if g.hold == "" || g.left || g.over() {
+		if g.left || g.over() {
 			continue
 		}
 		tickets := make(map[int64]int)
@@ -209,12 +209,10 @@ func (s *stage) identify() {
 			continue
 		}
 		var unknown []*guest
-		known := make(map[string]bool)
 		for _, g := range s.guests {
 			switch {
 			case g.actor != a:
 			case g.hold != "":
-				known[g.hold] = true
 			case g.over() && g.lease == nil:
 				a.vague = true // it may come late, as a ghost
 			case !g.over():
@@ -224,7 +222,7 @@ func (s *stage) identify() {
 		fresh := make(map[string]bool)
 		for _, queue := range s.queues() {
 			for id := range queue {
-				if strings.HasPrefix(id, a.id+":") && !known[id] {
+				if strings.HasPrefix(id, a.id+":") && !a.known[id] {
 					fresh[id] = true
 				}
 			}
@@ -233,7 +231,7 @@ func (s *stage) identify() {
 			continue
 		}
 		for id := range fresh {
-			unknown[0].hold = id
+			unknown[0].hold, a.known[id] = id, true
 			if !unknown[0].left {
 				unknown[0].visit.Wait(id)
 			}

@@ -55,9 +55,11 @@ type actor struct {
 	host  *virtual.Host
 	locks *lock.Client
 	mutex *fair.Mutex
-	id    string // of the client
+	id    string          // of the client
+	known map[string]bool // hold ids that belong to a guest
 	isCut bool
-	vague bool // its hold ids cannot be told apart any more
+	back  time.Time // from the last cut
+	vague bool      // its hold ids cannot be told apart any more
 }
 
 // A guest is one Lock.
@@ -111,7 +113,7 @@ func (s *stage) actor() *actor {
 	_ = lease.Unlock(bg)
 	synctest.Wait()
 	id, _, _ := strings.Cut(lease.ID(), ":")
-	return &actor{host: h, locks: c, mutex: fair.New(c, "orders"), id: id}
+	return &actor{host: h, locks: c, mutex: fair.New(c, "orders"), id: id, known: make(map[string]bool)}
 }
 
 // make has a move happen, if it can, and checks what can be seen then.
@@ -152,8 +154,11 @@ func (s *stage) make(m move) {
 
 func (s *stage) come(a *actor) {
 	ctx, cancel := context.WithCancel(bg)
-	g := &guest{actor: a, visit: s.order.Begin(fmt.Sprintf("%d of %.4s", len(s.order.Waiters()), a.id)), cancel: cancel, done: make(chan struct{}), left: a.isCut}
+	g := &guest{actor: a, visit: s.order.Begin(fmt.Sprintf("%d of %.4s", len(s.order.Waiters()), a.id)), cancel: cancel, done: make(chan struct{})}
 	s.guests = append(s.guests, g)
+	if a.isCut || time.Since(a.back) < recovery {
+		s.release(g) // the nodes may hear it before it can hear them
+	}
 	go func() {
 		defer close(g.done)
 		lease, err := a.mutex.Lock(ctx)
