@@ -52,6 +52,7 @@ var contenders = []contender{
 	{name: "redislock-1ms", one: true, open: openRedislock(time.Millisecond)},
 	{name: "rueidislock", one: true, open: openRueidis},
 	{name: "raw", floor: true, open: openRaw},
+	{name: "scripts", floor: true, open: openScripts},
 	{name: "wire", floor: true, open: openWire},
 }
 

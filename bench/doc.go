@@ -21,7 +21,8 @@
 //	rueidislock  redis/rueidis, one key for a lock, NOLOOP tracking
 //	raw          no lock at all: a bare acquire script and a bare release script to every
 //	             node, through go-redis' deferred automatic pipelines; the floor
-//	wire         the same without a client library: the least that Go can do
+//	scripts      raw with Holdfast's own scripts
+//	wire         raw without a client library: the least that Go can do
 //
 // redsync and redislock that try again after a millisecond are redsync-1ms and
 // redislock-1ms. All run with the same client options, go-redis' defaults. It needs a

@@ -72,6 +72,7 @@ func run(args []string, out io.Writer) (failed error) {
 	only := flags.String("contenders", "", "which take part, separated by commas (default: what each workload is about)")
 	nodes := flags.String("n", "", "numbers of nodes, separated by commas (default: each workload's)")
 	goroutines := flags.String("goroutines", "", "numbers of goroutines, separated by commas (default: each workload's)")
+	pagePath := flags.String("page", "", "a Markdown file to put the tables into, such as ../docs/performance.md")
 	flags.IntVar(&b.repeat, "repeat", 5, "repetitions, of which the median is shown")
 	flags.DurationVar(&b.span, "duration", time.Second, "how long a contender is measured each time")
 	flags.DurationVar(&b.ttl, "ttl", 30*time.Second, "the TTL of every lock")
@@ -106,10 +107,16 @@ func run(args []string, out io.Writer) (failed error) {
 	defer func() { failed = errors.Join(failed, p.stop()) }()
 	for i, w := range chosen {
 		if i > 0 {
-			b.printf("\n")
+			fmt.Fprintln(out)
 		}
-		b.printf("### %s\n\n%s.\n\n", w.name, strings.ToUpper(w.what[:1])+w.what[1:])
-		if err := w.run(b); err != nil { // the others may be worth seeing all the same
+		fmt.Fprintf(out, "### %s\n\n%s.\n\n", w.name, strings.ToUpper(w.what[:1])+w.what[1:])
+		var tables strings.Builder
+		b.out = io.MultiWriter(out, &tables)
+		err := w.run(b)
+		if err == nil && *pagePath != "" {
+			err = page{*pagePath}.set(w.name, tables.String())
+		}
+		if err != nil { // the others may be worth seeing all the same
 			b.faults = append(b.faults, fmt.Sprintf("%s: %v", w.name, err))
 		}
 	}
@@ -167,8 +174,8 @@ func (b *bench) among(n int, names ...string) []contender {
 }
 
 // ours are the contenders that take part where peers cannot.
-func (b *bench) ours(n int) []contender {
-	return slices.DeleteFunc(b.among(n, "holdfast", "fair"), func(c contender) bool {
+func (b *bench) ours(n int, names ...string) []contender {
+	return slices.DeleteFunc(b.among(n, names...), func(c contender) bool {
 		return c.name != "holdfast" && c.name != "fair"
 	})
 }

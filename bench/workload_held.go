@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,6 +34,7 @@ var heldColumns = []column{
 	{title: "a pipeline's", figure: pipelined, format: tenths},
 	{title: "CPU %", figure: busy, format: tenths},
 	{title: "servers' CPU %", figure: nodesBusy, format: tenths},
+	{title: "late unlocks", figure: failures, format: whole},
 }
 
 // held is leases that the watchdog renews for three TTLs while nobody does anything.
@@ -46,7 +47,7 @@ func leases(b *bench) error {
 	t := newTable([]string{"N", "contender"}, heldColumns)
 	var targets []target
 	for _, n := range b.ns(1, 5) {
-		s, err := b.once(b.ours(n), func(c contender) (figures, error) {
+		s, err := b.once(b.ours(n, "holdfast"), func(c contender) (figures, error) {
 			return b.hold(c, n, count)
 		})
 		if err != nil {
@@ -125,22 +126,39 @@ func (b *bench) hold(c contender, n, leases int) (figures, error) {
 	}
 	f[lost] = float64(gone)
 	runtime.KeepAlive(handles)
-	return f, each(leases, 512, func(i int) error { return has[i].unlock() })
+	// On a machine that is too busy for its node timeouts, some releases have no quorum:
+	// they go on in the background.
+	var unlocks atomic.Int64
+	err = each(leases, 512, func(i int) error {
+		if has[i].unlock() != nil {
+			unlocks.Add(1)
+		}
+		return nil
+	})
+	f[failures] = float64(unlocks.Load() - gone)
+	return f, err
 }
 
-// each does f for 0 to n-1, so many at once.
+// each does f for 0 to n-1, so many at once. It goes on after an error, and returns one.
 func each(n, at int, f func(i int) error) error {
 	var wg sync.WaitGroup
 	errs := make([]error, at)
 	for k := range at {
 		wg.Go(func() {
 			for i := k; i < n; i += at {
-				errs[k] = errors.Join(errs[k], f(i))
+				if err := f(i); err != nil && errs[k] == nil {
+					errs[k] = err
+				}
 			}
 		})
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // once is compare without repetitions, for what takes long.

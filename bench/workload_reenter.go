@@ -19,7 +19,7 @@ func reenter(b *bench) error {
 	t := newTable([]string{"N", "contender"}, reenterColumns)
 	for _, n := range b.ns(1, 5) {
 		var list []contender
-		for _, c := range b.ours(n) {
+		for _, c := range b.ours(n, "holdfast", "fair") {
 			list = append(list, c, nested(c))
 		}
 		s, err := b.compare(list, func(c contender) (figures, error) {

@@ -16,7 +16,7 @@ func sick(b *bench) error {
 	var targets []target
 	for _, workers := range b.crowds(64, 512) {
 		var list []contender
-		for _, c := range b.ours(n) {
+		for _, c := range b.ours(n, "holdfast", "fair") {
 			list = append(list, c)
 			c.name += stopped
 			list = append(list, c)
