@@ -1,0 +1,226 @@
+/*
+ * The fair queue: two waiters and three masters that another hold has at first.
+ *
+ * It mirrors lua/queue.lua and the fair_*.lua scripts (see queue_node.h), lock/ask.go,
+ * lock/queuer.go and hold.vacation. README.md says what is left out.
+ *
+ * A waiter asks in rounds. Between rounds it sleeps until a node has reason to wake it:
+ * its turn has come there, or it has no place there (fair_release.lua, fair_beat.lua). A
+ * lost wake-up is the beat's matter, so none is modelled. Of the rounds of a waiter, the
+ * present one counts and all before it are "earlier".
+ *
+ * Parts: CANCEL  waiters may leave at any moment
+ *        CRASH   one waiter may crash
+ *        EXPIRY  keys that nobody relies on may go; without, what stays is seen
+ *        TWO     two masters, of which both must agree
+ *        SORTED  states that differ only in the numbers of nodes are one
+ * V_...: variants that must fail.
+ */
+
+#ifdef TWO
+#define N 2
+#define EACH(do, w)  do(0, w); do(1, w)
+#define COUNT(is, w) (is(0, w) + is(1, w))
+#else
+#define N 3
+#define EACH(do, w)  do(0, w); do(1, w); do(2, w)
+#define COUNT(is, w) (is(0, w) + is(1, w) + is(2, w))
+#endif
+#define QUORUM 2
+#define OTHER 3       /* the hold that has the lock at first */
+
+#define IDLE     0
+#define ASKING   1
+#define YIELDING 2    /* the round is lost; what was granted is given back */
+#define ASLEEP   3    /* with a final ticket */
+#define HELD     4
+#define OVER     5
+#define CRASHED  6
+
+byte phase[2];
+byte ticket[2];       /* the greatest proposal that was heard of */
+bit  final[2];        /* a quorum has it */
+bit  behind[2];       /* the other's place was final before this one began to ask */
+#ifdef CRASH
+bit  crashed;
+#endif
+
+#define WAITS(w) (phase[w] >= ASKING && phase[w] <= ASLEEP)
+
+#include "queue_node.h"
+
+#define GRANTED(n, w) (P(n, w).ask == YES)
+#define MINE(n, w)    (P(n, w).reply == ticket[w] && (P(n, w).ask == NO || P(n, w).ask == KEPT))
+#define SAID(n, w)    (P(n, w).reply == ticket[w] && P(n, w).ask == NO)
+
+inline begin(n, w) {
+  P(n, w).late = (P(n, w).ask == SENT -> LETTER(w) : P(n, w).late);
+  P(n, w).old = (P(n, w).yield != 0);
+  P(n, w).granted = (P(n, w).granted != 0 -> EARLIER : 0);
+  P(n, w).reply = 0;
+  P(n, w).ask = SENT
+}
+/* The commands that were not answered in time are late from now on. */
+inline overtake(n, w) {
+  P(n, w).late = (P(n, w).ask == SENT -> LETTER(w) : P(n, w).late);
+  P(n, w).ask = (P(n, w).ask == SENT -> NONE : P(n, w).ask)
+}
+inline count(n, w) { ticket[w] = (P(n, w).ask == NO && !final[w] -> MAX(ticket[w], P(n, w).reply) : ticket[w]) }
+inline return_it(n, w) {
+  if
+  :: P(n, w).ask == YES -> P(n, w).yield = LETTER(w); P(n, w).old = 0
+  :: else
+  fi
+}
+inline greatest(n, w) { most = (P(n, w).ask == KEPT -> MAX(most, P(n, w).reply) : most) }
+inline hush(n, w) { P(n, w).ask = NONE; P(n, w).reply = 0 }
+inline stop_waiting(n, w) {
+  P(n, w).settle = (P(n, w).ask == NO);
+  P(n, w).ask = NONE; P(n, w).reply = 0
+}
+inline leave(n, w) {
+  P(n, w).release = 1; P(n, w).settle = 0;
+  P(n, w).ask = NONE; P(n, w).reply = 0
+}
+
+/* hold.vacation */
+inline vacate(w) {
+  EACH(overtake, w); EACH(leave, w);
+  phase[w] = OVER; ticket[w] = 0; final[w] = 0
+}
+
+/* queuer.ask, after the yields: is the place fixed? */
+inline fix(w) {
+  most = 0; EACH(greatest, w);
+  if
+  :: final[w] -> skip
+  :: !final[w] && most > ticket[w] -> ticket[w] = most; final[w] = (COUNT(SAID, w) >= QUORUM)
+  :: else -> final[w] = (COUNT(MINE, w) >= QUORUM)
+  fi;
+  most = 0;
+  EACH(hush, w);
+  phase[w] = (final[w] -> ASLEEP : ASKING);
+  if
+  :: !final[w] -> EACH(begin, w)
+  :: else
+  fi
+}
+
+/* What wakes a sleeper: it is its turn on a node, or it has no place there. */
+#define WAKES(n, w) (node[n].holder == 0 && HEAD(n, w) || P(n, w).place == 0)
+
+byte most;
+
+proctype Waiter(byte w) {
+end:
+  do
+  :: d_step { phase[w] == IDLE ->
+      behind[w] = (WAITS(1 - w) && final[1 - w]);
+      phase[w] = ASKING; EACH(begin, w); SORT }
+  :: d_step { phase[w] == ASLEEP && COUNT(WAKES, w) > 0 -> RETICKET(w); phase[w] = ASKING; EACH(begin, w); SORT }
+
+  :: d_step { phase[w] == ASKING && COUNT(GRANTED, w) >= QUORUM ->
+      assert(phase[1 - w] != HELD);                   /* I1 */
+      assert(!behind[w] || !WAITS(1 - w));            /* I7: first come, first served */
+      EACH(overtake, w); EACH(stop_waiting, w);
+      phase[w] = HELD; ticket[w] = 0; final[w] = 0; SORT }
+#ifdef EXPIRY
+  :: d_step { phase[w] == ASKING ->
+#else
+  :: d_step { phase[w] == ASKING && COUNT(GRANTED, w) < QUORUM ->
+#endif
+      EACH(overtake, w); EACH(count, w);
+#ifdef V_NO_YIELD
+      fix(w);
+#else
+      if
+      :: COUNT(GRANTED, w) == 0 -> fix(w)
+      :: else -> EACH(return_it, w); phase[w] = YIELDING
+      fi;
+#endif
+      SORT }
+  /* The yields are answered, or the node timeout is over. */
+  :: d_step { phase[w] == YIELDING -> fix(w); SORT }
+
+  :: d_step { phase[w] == HELD -> vacate(w); SORT }
+#ifdef CANCEL
+  :: d_step { WAITS(w) -> vacate(w); SORT }
+#endif
+#ifdef CRASH
+  :: d_step { (WAITS(w) || phase[w] == HELD) && !crashed ->
+      crashed = 1; EACH(overtake, w); EACH(hush, w);
+      phase[w] = CRASHED; ticket[w] = 0; final[w] = 0; SORT }
+#endif
+  od
+}
+
+#define W P(n, w)
+
+/* The network between one waiter and one node, and what the node does by itself. */
+proctype Wire(byte w; byte n) {
+end:
+  do
+  /* The command of this round is run, and its answer heard, or not yet. */
+  :: d_step { W.ask == SENT -> fair_acquire(n, w, ticket[w], final[w], PRESENT); W.ask = answer; W.reply = told; SORT_ }
+  :: d_step { W.ask == SENT -> fair_acquire(n, w, ticket[w], final[w], PRESENT); SORT_ }
+
+  /* That of an earlier round. A late yes is given back (asking.answered). */
+  :: d_step { W.late != 0 && !W.mark ->
+      fair_acquire(n, w, TICKET(W.late), FINAL(W.late), EARLIER);
+      if
+#ifndef V_NO_YIELD
+      :: answer == YES && WAITS(w) && W.yield == 0 -> W.yield = W.late; W.old = 1
+#endif
+      :: answer == NO && phase[w] == HELD -> W.settle = 1
+      :: else
+      fi;
+      W.late = 0; SORT_ }
+  :: d_step { W.late != 0 && (phase[w] >= OVER) -> W.late = 0; CALM; SORT_ }
+
+  :: d_step { W.yield != 0 -> fair_yield(n, w);
+      if
+      :: phase[w] == YIELDING && !W.old -> W.ask = KEPT; W.reply = told
+      :: else
+      fi;
+      W.yield = 0; W.old = 0; CALM; SORT_ }
+  :: d_step { W.yield != 0 && phase[w] >= OVER -> W.yield = 0; W.old = 0; CALM; SORT_ }
+
+  :: d_step { W.settle -> W.place = 0; W.granted = 0; W.had = 0; W.settle = 0; SORT_ }
+  :: d_step { W.settle && phase[w] >= HELD -> W.settle = 0; SORT_ }
+
+  /* The release is run and confirmed, or nobody heard: then it comes again. */
+  :: d_step { W.release -> fair_release(n, w); W.release = 0; SORT_ }
+  :: d_step { W.release -> fair_release(n, w); SORT_ }
+
+  /* The end of the hold that had the lock at first arrives here. */
+  :: d_step { w == 0 && node[n].holder == OTHER + 1 -> node[n].holder = 0; SORT_ }
+
+#ifndef V_DEAD_STAY
+  /* Dead waiters are dropped (queue.lua, head). */
+  :: d_step { phase[w] == CRASHED && W.place != 0 -> W.place = 0; SORT_ }
+#endif
+  /* A key goes with its TTL. */
+  :: d_step { phase[w] == CRASHED && HAS(n, w) -> node[n].holder = 0; W.granted = 0; W.had = 0; SORT_ }
+#ifdef EXPIRY
+  :: d_step { HAS(n, w) && !(W.granted == PRESENT && (phase[w] == ASKING || phase[w] == HELD)) ->
+      node[n].holder = 0; SORT_ }
+#endif
+  od
+}
+
+#define CLEAN(n, w) (!HAS(n, w) && P(n, w).place == 0)
+
+init {
+  byte w, n;
+  atomic {
+    for (n : 0 .. N - 1) { node[n].holder = OTHER + 1 }
+    for (w : 0 .. 1) {
+      run Waiter(w);
+      for (n : 0 .. N - 1) { run Wire(w, n) }
+    }
+    w = 0; n = 0
+  }
+  timeout;  /* nothing can happen any more */
+  assert(!WAITS(0) && !WAITS(1));                          /* stuck (I6) */
+  assert(COUNT(CLEAN, 0) == N && COUNT(CLEAN, 1) == N)     /* left behind (I5) */
+}
