@@ -16,11 +16,12 @@ EXAMPLES := $(sort $(patsubst examples/%/main.go,%,$(wildcard examples/*/main.go
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# One package at a time: many tests are about time, and would get in each other's way.
 .PHONY: test
 test: tools ## every test, with -race; real Redis servers are required, and installed if they may be
 	@for m in $(MODULES); do \
 		echo "$(GO) test -race ./... (in $$m)"; \
-		(cd $$m && HOLDFAST_REQUIRE_REDIS=1 $(GO) test -race -count=1 -timeout=10m ./...) || exit 1; \
+		(cd $$m && HOLDFAST_REQUIRE_REDIS=1 $(GO) test -race -count=1 -p 1 -timeout=10m ./...) || exit 1; \
 	done
 
 .PHONY: quick

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/lock"
 )
 
 // Processes that die. Exact bounds are in virtual time, see virtual_test.go; here it is
@@ -17,10 +18,12 @@ func TestProcessKilledAsTheHeadDelaysTheNextByLittleWhereTheServerSeesIt(t *test
 	for _, n := range []int{1, 3, 5} {
 		r := newRig(t, n)
 		lease := r.hold(t)
-		dead := r.program(t) // with a heartbeat of a minute, which nobody waits for
+		// Nobody waits for the heartbeats; but what a node kept of the dead is gone soon after.
+		const beat = 16 * time.Second
+		dead := r.program(t, func(s *setup) { s.Beat = beat })
 		first := r.enqueue(t, dead, "first")
 		second := r.enqueue(t, dead, "second")
-		next := r.enqueue(t, here{r.client(t, calm)}, "next")
+		next := r.enqueue(t, here{r.client(t, lock.WithWaiterHeartbeat(beat))}, "next")
 		first.visit.Leave()
 		second.visit.Leave()
 		dead.kill(t)
