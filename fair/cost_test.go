@@ -57,7 +57,9 @@ func TestUncontendedItTakesOneRoundAlsoAfterOthersHaveWaited(t *testing.T) {
 				p.SetDelay(trip)
 			}
 			fastest := time.Hour
-			for range 3 { // the machine may be busy
+			// A new name's counters differ from node to node. The token may take a second
+			// round for each of the two that the quorum has not heard of, and the first.
+			for range 5 {
 				start := time.Now()
 				lease, err := r.mutex(c).Lock(bg)
 				require.NoError(t, err)

@@ -2,8 +2,8 @@
 --
 -- KEYS[1] lock:{name}          hash    hold id -> hold count
 -- KEYS[2] lock:{name}:token    string  fencing counter
--- KEYS[3] lock:{name}:waiters  hash    "hold id round" -> round in which it was granted;
---                                      of a fair lock only
+-- KEYS[3] lock:{name}:waiters  hash    "hold id round" -> round in which it was granted,
+--                                      ticket; of a fair lock only
 -- ARGV[1] hold id
 -- ARGV[2] TTL, milliseconds
 -- ARGV[3] fencing token of the hold

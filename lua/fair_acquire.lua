@@ -6,7 +6,8 @@
 -- KEYS[3] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds
 -- KEYS[4] lock:{name}:queue    zset    waiting hold id -> ticket
 -- KEYS[5] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
---                                      "hold id round" -> round in which it was granted
+--                                      "hold id round" -> round in which it was granted,
+--                                      ticket
 -- ARGV[1] hold id
 -- ARGV[2] hold count wanted; 1 may take a free lock, more only re-enters
 -- ARGV[3] TTL, milliseconds
@@ -45,9 +46,9 @@ if found > 0 then
       redis.call('HDEL', KEYS[5], round(ARGV[1])) -- it lasts
     elseif ARGV[9] ~= '0' then
       -- A yield of an earlier round may still come. Without a round the hold lasts.
-      local last = redis.call('HGET', KEYS[5], round(ARGV[1]))
-      if last and tonumber(last) < tonumber(ARGV[9]) then
-        redis.call('HSET', KEYS[5], round(ARGV[1]), ARGV[9])
+      local last, ticket = granted(KEYS[5], ARGV[1])
+      if last and last < tonumber(ARGV[9]) then
+        grant(KEYS[5], ARGV[1], ARGV[9], ticket)
       end
     end
     -- The counter may have been evicted; the next extension writes it again.
@@ -62,7 +63,7 @@ if found > 0 then
   if held[1] or first and first ~= ARGV[1] then
     local ticket = 0
     if ARGV[5] ~= '' and ARGV[2] == '1' then
-      ticket = enqueue(KEYS[4], KEYS[5], now, ARGV[1], ARGV[5], ARGV[6], ARGV[7])
+      ticket = enqueue(KEYS[4], KEYS[5], now, ARGV[1], ARGV[5], ARGV[6], ARGV[7], held[1])
       first = head(KEYS[4], KEYS[5], now)
     end
     -- With its ticket restored, it may be the first after all.
@@ -85,11 +86,15 @@ if problem then
   return problem
 end
 -- The lock comes last: a companion of a wrong type must not leave it behind.
+local ticket = tonumber(ARGV[5]) or 0
 if found > 0 then
+  if ARGV[6] ~= '1' then
+    ticket = math.max(ticket, tonumber(redis.call('ZSCORE', KEYS[4], ARGV[1])) or 0)
+  end
   drop(KEYS[4], KEYS[5], ARGV[1])
 end
 if ARGV[9] ~= '0' then
-  redis.call('HSET', KEYS[5], round(ARGV[1]), ARGV[9])
+  grant(KEYS[5], ARGV[1], ARGV[9], ticket)
   keep(KEYS[5], ARGV[7])
 end
 redis.call('HSET', KEYS[1], ARGV[1], '1')

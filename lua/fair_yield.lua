@@ -4,7 +4,8 @@
 -- KEYS[2] lock:{name}:void     zset  voided hold id -> when the mark may go, microseconds
 -- KEYS[3] lock:{name}:queue    zset  waiting hold id -> ticket
 -- KEYS[4] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds;
---                                    "hold id round" -> round in which it was granted
+--                                    "hold id round" -> round in which it was granted,
+--                                    ticket
 -- ARGV[1] hold id
 -- ARGV[2] ticket to wait with; 0: a new one
 -- ARGV[3] 1: the ticket is final
@@ -19,8 +20,8 @@
 -- Late: what a later round was granted has that round, and what lasts - it was extended
 -- or re-entered - has none: neither is touched. After the leave there is none either.
 
-local granted = redis.call('HGET', KEYS[4], round(ARGV[1]))
-if not granted or tonumber(granted) > tonumber(ARGV[7]) then
+local last, waited = granted(KEYS[4], ARGV[1])
+if not last or last > tonumber(ARGV[7]) then
   return tonumber(redis.call('ZSCORE', KEYS[3], ARGV[1])) or 0
 end
 redis.call('HDEL', KEYS[4], round(ARGV[1]))
@@ -29,7 +30,12 @@ local now = clock()
 redis.call('HDEL', KEYS[1], ARGV[1])
 local ticket = 0
 if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then
-  ticket = enqueue(KEYS[3], KEYS[4], now, ARGV[1], ARGV[2], ARGV[3], ARGV[4])
+  -- Back to where it waited, unless a quorum has settled another place since.
+  local back, final = ARGV[2], ARGV[3]
+  if final ~= '1' and waited > 0 then
+    back, final = math.max(waited, tonumber(back)), '1'
+  end
+  ticket = enqueue(KEYS[3], KEYS[4], now, ARGV[1], back, final, ARGV[4])
 end
 local first = head(KEYS[3], KEYS[4], now)
 -- Its own client knows that the lock is free here, and what to do about it.

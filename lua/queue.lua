@@ -2,12 +2,26 @@
 --
 -- A queue is a zset, hold id -> ticket, and a hash, hold id -> "<alive until> <since>",
 -- both in microseconds of this node's clock. For a hold that left the queue with the
--- lock, the hash has "<hold id> round" -> the last round in which it asked for it, until
--- the hold is known to last: a yield gives back what that round or an earlier one got,
--- and never what a later one relies on.
+-- lock, the hash has "<hold id> round" -> "<round> <ticket>", until the hold is known to
+-- last. The round is the last in which it asked for the lock: a yield gives back what that
+-- round or an earlier one got, and never what a later one relies on. The ticket is that
+-- with which it waited: a yield puts it back there, and whoever comes meanwhile is behind.
 
 local function round(id)
   return id .. ' round'
+end
+
+-- The round and the ticket of a hold that got the lock and may yield it; nil if it lasts.
+local function granted(waiters, id)
+  local record = redis.call('HGET', waiters, round(id))
+  if record then
+    local number, ticket = string.match(record, '^(%d+) (%d+)$')
+    return tonumber(number), tonumber(ticket)
+  end
+end
+
+local function grant(waiters, id, number, ticket)
+  redis.call('HSET', waiters, round(id), number .. string.format(' %.0f', ticket))
 end
 
 local function drop(queue, waiters, id)
@@ -73,15 +87,17 @@ local function wake(queue, waiters, now, channel, about, alone)
 end
 
 -- Has id wait with a ticket. A final one is stated as it is. Until there is one, the
--- greatest proposal counts: the one that comes, or the one that is here; or without
--- either, one more than the greatest that waits here.
-local function enqueue(queue, waiters, now, id, ticket, final, life)
+-- greatest proposal counts: the one that comes, the one that is here, or for who is new
+-- here one more than the greatest that waits, and than the ticket of a holder that may
+-- come back.
+local function enqueue(queue, waiters, now, id, ticket, final, life, holder)
   local alive = redis.call('HGET', waiters, id) -- before the first write: it may be of a wrong type
   local mine = tonumber(redis.call('ZSCORE', queue, id))
   ticket = tonumber(ticket)
   if not mine and final ~= '1' then
     local last = redis.call('ZREVRANGE', queue, 0, 0, 'WITHSCORES')[2]
-    ticket = math.max(ticket, last and tonumber(last) + 1 or 1)
+    local _, back = granted(waiters, holder or '')
+    ticket = math.max(ticket, (tonumber(last) or 0) + 1, (back or 0) + 1)
   end
   if not mine or ticket > mine or final == '1' then
     mine = ticket
