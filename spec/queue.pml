@@ -9,9 +9,11 @@
  * lost wake-up is the beat's matter, so none is modelled. Of the rounds of a waiter, the
  * present one counts and all before it are "earlier".
  *
- * Parts: CANCEL  waiters may leave at any moment
+ * Parts: LATE    so many commands may come after their round; others come in time or never
+ *        CANCEL  waiters may leave at any moment
  *        CRASH   one waiter may crash
- *        EXPIRY  keys that nobody relies on may go; without, what stays is seen
+ *        EXPIRY  so many keys that nobody relies on go with their TTL; without, TTLs are
+ *                endless, and what stays is seen
  *        TWO     two masters, of which both must agree
  *        SORTED  states that differ only in the numbers of nodes are one
  * V_...: variants that must fail.
@@ -44,7 +46,16 @@ bit  behind[2];       /* the other's place was final before this one began to as
 #ifdef CRASH
 bit  crashed;
 #endif
+#ifdef EXPIRY
+byte expired;         /* keys that went with their TTL, so far */
+#endif
 
+byte delays;          /* commands that were late, so far */
+#ifndef LATE
+#define LATE 2
+#endif
+
+#define FORGET(w) ticket[w] = 0; final[w] = 0; behind[0] = 0; behind[1] = 0
 #define WAITS(w) (phase[w] >= ASKING && phase[w] <= ASLEEP)
 
 #include "queue_node.h"
@@ -54,15 +65,21 @@ bit  crashed;
 #define SAID(n, w)    (P(n, w).reply == ticket[w] && P(n, w).ask == NO)
 
 inline begin(n, w) {
-  P(n, w).late = (P(n, w).ask == SENT -> LETTER(w) : P(n, w).late);
-  P(n, w).old = (P(n, w).yield != 0);
+  if
+  :: P(n, w).yield != 0 && !P(n, w).old && delays < LATE -> delays++; P(n, w).old = 1
+  :: P(n, w).yield != 0 && !P(n, w).old && delays == LATE -> P(n, w).yield = 0
+  :: else
+  fi;
   P(n, w).granted = (P(n, w).granted != 0 -> EARLIER : 0);
   P(n, w).reply = 0;
   P(n, w).ask = SENT
 }
-/* The commands that were not answered in time are late from now on. */
+/* A command that was not answered in time is late from now on, or lost. */
 inline overtake(n, w) {
-  P(n, w).late = (P(n, w).ask == SENT -> LETTER(w) : P(n, w).late);
+  if
+  :: P(n, w).ask == SENT && delays < LATE && P(n, w).late == 0 -> delays++; P(n, w).late = LETTER(w)
+  :: else
+  fi;
   P(n, w).ask = (P(n, w).ask == SENT -> NONE : P(n, w).ask)
 }
 inline count(n, w) { ticket[w] = (P(n, w).ask == NO && !final[w] -> MAX(ticket[w], P(n, w).reply) : ticket[w]) }
@@ -75,18 +92,17 @@ inline return_it(n, w) {
 inline greatest(n, w) { most = (P(n, w).ask == KEPT -> MAX(most, P(n, w).reply) : most) }
 inline hush(n, w) { P(n, w).ask = NONE; P(n, w).reply = 0 }
 inline stop_waiting(n, w) {
-  P(n, w).settle = (P(n, w).ask == NO);
   P(n, w).ask = NONE; P(n, w).reply = 0
 }
 inline leave(n, w) {
-  P(n, w).release = 1; P(n, w).settle = 0;
+  P(n, w).release = 1;
   P(n, w).ask = NONE; P(n, w).reply = 0
 }
 
 /* hold.vacation */
 inline vacate(w) {
   EACH(overtake, w); EACH(leave, w);
-  phase[w] = OVER; ticket[w] = 0; final[w] = 0
+  phase[w] = OVER; FORGET(w)
 }
 
 /* queuer.ask, after the yields: is the place fixed? */
@@ -99,15 +115,24 @@ inline fix(w) {
   fi;
   most = 0;
   EACH(hush, w);
+#ifdef V_NO_YIELD
+  phase[w] = ASLEEP
+#else
   phase[w] = (final[w] -> ASLEEP : ASKING);
   if
   :: !final[w] -> EACH(begin, w)
   :: else
   fi
+#endif
 }
 
 /* What wakes a sleeper: it is its turn on a node, or it has no place there. */
+#ifdef V_NO_YIELD
+/* It does ask where it has the key already, but to no effect. */
+#define WAKES(n, w) (!HAS(n, w) && (node[n].holder == 0 && HEAD(n, w) || P(n, w).place == 0))
+#else
 #define WAKES(n, w) (node[n].holder == 0 && HEAD(n, w) || P(n, w).place == 0)
+#endif
 
 byte most;
 
@@ -121,9 +146,11 @@ end:
 
   :: d_step { phase[w] == ASKING && COUNT(GRANTED, w) >= QUORUM ->
       assert(phase[1 - w] != HELD);                   /* I1 */
+#ifndef EXPIRY
       assert(!behind[w] || !WAITS(1 - w));            /* I7: first come, first served */
+#endif
       EACH(overtake, w); EACH(stop_waiting, w);
-      phase[w] = HELD; ticket[w] = 0; final[w] = 0; SORT }
+      phase[w] = HELD; FORGET(w); SORT }
 #ifdef EXPIRY
   :: d_step { phase[w] == ASKING ->
 #else
@@ -149,7 +176,7 @@ end:
 #ifdef CRASH
   :: d_step { (WAITS(w) || phase[w] == HELD) && !crashed ->
       crashed = 1; EACH(overtake, w); EACH(hush, w);
-      phase[w] = CRASHED; ticket[w] = 0; final[w] = 0; SORT }
+      phase[w] = CRASHED; FORGET(w); SORT }
 #endif
   od
 }
@@ -171,7 +198,6 @@ end:
 #ifndef V_NO_YIELD
       :: answer == YES && WAITS(w) && W.yield == 0 -> W.yield = W.late; W.old = 1
 #endif
-      :: answer == NO && phase[w] == HELD -> W.settle = 1
       :: else
       fi;
       W.late = 0; SORT_ }
@@ -185,8 +211,8 @@ end:
       W.yield = 0; W.old = 0; CALM; SORT_ }
   :: d_step { W.yield != 0 && phase[w] >= OVER -> W.yield = 0; W.old = 0; CALM; SORT_ }
 
-  :: d_step { W.settle -> W.place = 0; W.granted = 0; W.had = 0; W.settle = 0; SORT_ }
-  :: d_step { W.settle && phase[w] >= HELD -> W.settle = 0; SORT_ }
+  /* fair_settle.lua, where a holder waits still. */
+  :: d_step { phase[w] == HELD && W.place != 0 -> W.place = 0; SORT_ }
 
   /* The release is run and confirmed, or nobody heard: then it comes again. */
   :: d_step { W.release -> fair_release(n, w); W.release = 0; SORT_ }
@@ -202,8 +228,8 @@ end:
   /* A key goes with its TTL. */
   :: d_step { phase[w] == CRASHED && HAS(n, w) -> node[n].holder = 0; W.granted = 0; W.had = 0; SORT_ }
 #ifdef EXPIRY
-  :: d_step { HAS(n, w) && !(W.granted == PRESENT && (phase[w] == ASKING || phase[w] == HELD)) ->
-      node[n].holder = 0; SORT_ }
+  :: d_step { expired < EXPIRY && HAS(n, w) && !(W.granted == PRESENT && (phase[w] == ASKING || phase[w] == HELD)) ->
+      expired++; node[n].holder = 0; SORT_ }
 #endif
   od
 }

@@ -24,7 +24,6 @@ typedef Pair {
   byte late;      /* an acquiring command of an earlier round, not run yet */
   byte yield;     /* a yield on the way */
   bit  old;       /* it is of an earlier round */
-  bit  settle;    /* a settle on the way */
   bit  release;   /* a release on the way */
   byte place;     /* lock:{name}:queue: the ticket it waits with; 0: it does not */
   byte granted;   /* the round of its grant */
@@ -72,7 +71,7 @@ inline enqueue(n, w, t, f) {
   fi;
 #endif
 #ifdef V_RETICKET
-  told = RIVAL(n, w) + 1;
+  told = (RIVAL(n, w) < 7 -> RIVAL(n, w) + 1 : 7);
   P(n, w).place = 0;
 #endif
   assert(told < 8);  /* the bound of the model */
@@ -157,7 +156,7 @@ inline fair_release(n, w) {
 byte swapped;
 #define SWAP(x, y) swapped = x; x = y; y = swapped; swapped = 0
 #define PAIR(n, w) (P(n, w).ask + (P(n, w).reply << 3) + (P(n, w).late << 6) + (P(n, w).yield << 11) \
-  + (P(n, w).old << 16) + (P(n, w).settle << 17) + (P(n, w).release << 18) + (P(n, w).place << 19) \
+  + (P(n, w).old << 16) + (P(n, w).release << 18) + (P(n, w).place << 19) \
   + (P(n, w).granted << 22) + (P(n, w).mark << 24) + (node[n].holder << 25) + (P(n, w).had << 27))
 
 inline swap_pairs(a, b, w) {
@@ -166,7 +165,6 @@ inline swap_pairs(a, b, w) {
   SWAP(P(a, w).late, P(b, w).late);
   SWAP(P(a, w).yield, P(b, w).yield);
   SWAP(P(a, w).old, P(b, w).old);
-  SWAP(P(a, w).settle, P(b, w).settle);
   SWAP(P(a, w).release, P(b, w).release);
   SWAP(P(a, w).place, P(b, w).place);
   SWAP(P(a, w).granted, P(b, w).granted);
