@@ -168,6 +168,11 @@ func (w *Watchdog) collect(now time.Time) (ended, due []*Ward, next time.Time) {
 	if len(w.wards) > 0 {
 		next = w.wards[0].due()
 	}
+	// A ward that is set and forgotten again must not have each wake the goroutine: what
+	// was to be waited for before will do, though nothing may be due then.
+	if w.next.After(now) && (next.IsZero() || w.next.Before(next)) {
+		next = w.next
+	}
 	w.next = next
 	return ended, due, next
 }

@@ -217,3 +217,24 @@ func TestCloseWaitsForTheCallbackThatRuns(t *testing.T) {
 		}
 	})
 }
+
+// Locks that are taken and given back quickly must not have the goroutine woken each time.
+func TestWardsThatAreForgottenAtOnceWakeNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := New(func([]*Ward) {})
+		defer w.Close()
+		start := time.Now()
+		wakesAfter := func(in time.Duration) time.Duration {
+			var ward Ward
+			w.Set(&ward, time.Now().Add(in), time.Time{})
+			w.Forget(&ward)
+			synctest.Wait() // the goroutine has looked, and found nothing
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.next.Sub(start)
+		}
+		require.Equal(t, time.Minute, wakesAfter(time.Minute))
+		require.Equal(t, time.Minute, wakesAfter(2*time.Minute), "soon enough for this one too")
+		require.Equal(t, time.Second, wakesAfter(time.Second))
+	})
+}
