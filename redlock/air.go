@@ -56,6 +56,7 @@ type flight struct {
 	start   time.Time
 	counted bool // in air.keys
 	stuck   bool // every op has timed out
+	here    bool // on the goroutine of its one op's caller
 }
 
 // landing is how a flight ended.

@@ -44,10 +44,11 @@ type lane struct {
 	closed   bool
 	queue    []*op
 	air      air
-	busy     int  // runners at work, a caller in runHere included
-	stuck    int  // those of them whose flight is stuck
-	boarding bool // a runner that help started has yet to look at the queue
-	failing  bool // the last exchange failed; runHere must not risk its caller on the next
+	busy     int           // runners at work, a caller in runHere included
+	stuck    int           // those of them whose flight is stuck
+	boarding bool          // a runner that help started has yet to look at the queue
+	failing  bool          // the last exchange failed; runHere must not risk its caller on the next
+	over     chan struct{} // ends the wait of the caller in runHere; nil: to be made
 	sweeper  *time.Timer
 	sweepAt  time.Time // what the sweeper is set for; zero: it is not
 	debts    debts
@@ -126,7 +127,7 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 	if l.node.quick == nil {
 		return false
 	}
-	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < l.timeout {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < l.timeout || ctx.Err() != nil {
 		return false
 	}
 	l.mu.Lock()
@@ -136,15 +137,18 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 	}
 	l.busy = 1
 	f := l.air.depart([]*op{o})
+	l.arm(o.expires)
+	if l.over == nil {
+		l.over = make(chan struct{})
+	}
+	f.here = true
+	bounded := &bound{Context: ctx, until: o.expires, over: l.over}
 	l.mu.Unlock()
 
 	end := unsent
 	if call, ok := o.call(); ok {
-		// quick bounds the answer, but not a dial, which takes go-redis' own patience.
-		bounded, cancel := context.WithTimeout(ctx, l.timeout)
 		reply, err := call.Run(bounded, l.node.quick)
-		cancel()
-		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		if errors.Is(err, context.DeadlineExceeded) {
 			err = ErrSilent // the deadline is not the caller's
 		}
 		if o.settle(reply, err) {

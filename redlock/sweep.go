@@ -49,6 +49,10 @@ func (l *lane) sweep() {
 		if waited == len(f.ops) {
 			l.air.stick(f)
 			l.stuck++
+			if f.here {
+				close(l.over)
+				l.over = nil
+			}
 		}
 	}
 	kept := l.queue[:0:0]
