@@ -119,7 +119,7 @@ func mutants() []Mutant {
 			By:   "register",
 			Cell: cell("stop workers", 1, nil, StopWorker),
 			Edits: []Edit{
-				{"lua/token.lua", "math.max(token + 1, least)", "token"},
+				{"lua/token.lua", "redis.pcall('INCR', key)", "tonumber(redis.pcall('GET', key)) or 1"},
 				{"lua/release.lua", "found = redis.call('HDEL', KEYS[1], ARGV[1])", "found = redis.call('DEL', KEYS[1])"},
 			},
 		},
@@ -143,9 +143,10 @@ func mutants() []Mutant {
 			Name: "fencing counters that never go",
 			By:   "residue",
 			Cell: cell("calm", 1, func(c *Cell) { c.Duration = 2 * time.Second }),
-			Edits: []Edit{{"lua/acquire.lua",
-				"string.format('%.0f', token), 'PX', ARGV[4])",
-				"string.format('%.0f', token))"}},
+			Edits: []Edit{
+				{"lua/token.lua", "string.format('%.0f', token), 'PX', life)", "string.format('%.0f', token))"},
+				{"lua/token.lua", "    redis.call('PEXPIRE', key, life)\n", ""},
+			},
 		},
 		{
 			Name: "an extension that finds nothing creates it",

@@ -47,12 +47,10 @@ if young then
   return young
 end
 
-local token, problem = mint(KEYS[2], least)
-if problem then
-  return problem
-end
 redis.call('HSET', KEYS[1], ARGV[1], '1')
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
--- %.0f: Lua's own conversion keeps 14 digits, and these numbers have 16.
-redis.call('SET', KEYS[2], string.format('%.0f', token), 'PX', ARGV[4])
-return token
+local token, problem = mint(KEYS[2], least, ARGV[4])
+if problem then
+  redis.call('HDEL', KEYS[1], ARGV[1])
+end
+return token or problem

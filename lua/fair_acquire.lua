@@ -81,11 +81,7 @@ if young then
   return young
 end
 
-local token, problem = mint(KEYS[2], least)
-if problem then
-  return problem
-end
--- The lock comes last: a companion of a wrong type must not leave it behind.
+-- The queue comes first: a companion of a wrong type must not leave the lock behind.
 local ticket = tonumber(ARGV[5]) or 0
 if found > 0 then
   if ARGV[6] ~= '1' then
@@ -99,5 +95,9 @@ if ARGV[9] ~= '0' then
 end
 redis.call('HSET', KEYS[1], ARGV[1], '1')
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
-redis.call('SET', KEYS[2], string.format('%.0f', token), 'PX', ARGV[4])
-return token
+local token, problem = mint(KEYS[2], least, ARGV[4])
+if problem then
+  redis.call('HDEL', KEYS[1], ARGV[1])
+  redis.call('HDEL', KEYS[5], round(ARGV[1]))
+end
+return token or problem

@@ -32,13 +32,14 @@ func calls(t *testing.T) map[string]Call {
 }
 
 // commands are what scripts may use: the type of the key each is about, and whether it
-// writes. What adds up when it is run twice, such as INCR and HINCRBY, is not among them.
+// writes. What adds up when it is run twice, such as HINCRBY, is not among them, but for
+// INCR: it is only run for a hold that is not there, and a second run finds it there.
 var commands = map[string]struct {
 	of     string // "": no key, or one of any type
 	writes bool
 }{
 	"EXISTS": {}, "PTTL": {}, "TIME": {}, "INFO": {}, "PUBLISH": {}, "PEXPIRE": {writes: true},
-	"GET": {of: "string"}, "SET": {of: "string", writes: true},
+	"GET": {of: "string"}, "SET": {of: "string", writes: true}, "INCR": {of: "string", writes: true},
 	"HGET": {of: "hash"}, "HGETALL": {of: "hash"}, "HEXISTS": {of: "hash"}, "HSET": {of: "hash", writes: true}, "HDEL": {of: "hash", writes: true},
 	"ZSCORE": {of: "zset"}, "ZRANGE": {of: "zset"}, "ZREVRANGE": {of: "zset"}, "ZADD": {of: "zset", writes: true}, "ZREM": {of: "zset", writes: true},
 	"ZREMRANGEBYSCORE": {of: "zset", writes: true},

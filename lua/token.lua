@@ -1,15 +1,29 @@
 -- What the scripts that grant share; it stands before each of them.
 
 -- The next fencing token: one more than the counter in key, and no less than least. Or
--- nil and an error.
-local function mint(key, least)
-  local token = redis.call('GET', key)
-  if not token then
-    return clock()
+-- nil and an error, with nothing written. The counter lives on for life, milliseconds.
+local function mint(key, least, life)
+  local token = redis.pcall('INCR', key)
+  if type(token) ~= 'number' then
+    if string.find(token.err, 'not an integer') then
+      token = redis.error_reply('ERR fencing counter is not a number')
+    end
+    return nil, token
   end
-  token = tonumber(token)
-  if not token then
-    return nil, redis.error_reply('ERR fencing counter is not a number')
+  if token > 1 and token >= least then
+    redis.call('PEXPIRE', key, life)
+    return token
   end
-  return math.max(token + 1, least)
+  -- There was none, or it is from before this server's start. Tokens are dates, so that
+  -- a name that was forgotten goes on where it was.
+  local set, problem = pcall(function()
+    token = token == 1 and clock() or least
+    -- %.0f: Lua's own conversion keeps 14 digits, and these numbers have 16.
+    redis.call('SET', key, string.format('%.0f', token), 'PX', life)
+  end)
+  if not set then
+    redis.call('PEXPIRE', key, 0)
+    error(problem)
+  end
+  return token
 end

@@ -15,7 +15,7 @@ import (
 
 func TestUserWithoutPermissionInsideTheScriptLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
-	for _, command := range []string{"exists", "time", "hset", "pexpire", "set"} {
+	for _, command := range []string{"exists", "time", "hset", "pexpire", "incr", "set"} {
 		t.Run(command, func(t *testing.T) {
 			s := redistest.Start(t)
 			m := reentrant.New(restricted(t, s, "&*", "-"+command), "orders", lock.WithTTL(time.Minute))
