@@ -2,7 +2,7 @@
  * The fair queue: two waiters and three masters that another hold has at first.
  *
  * It mirrors lua/queue.lua and the fair_*.lua scripts (see queue_node.h), lock/ask.go,
- * lock/queuer.go and hold.vacation. README.md says what is left out.
+ * lock/queuer.go and hold.vacation (lock/hold.go). README.md says what is left out.
  *
  * A waiter asks in rounds. Between rounds it sleeps until a node has reason to wake it:
  * its turn has come there, or it has no place there (fair_release.lua, fair_beat.lua). A
@@ -14,6 +14,7 @@
  *        CRASH   one waiter may crash
  *        EXPIRY  so many keys that nobody relies on go with their TTL; without, TTLs are
  *                endless, and what stays is seen
+ *        POLL    so many times a sleeper asks without a reason
  *        TWO     two masters, of which both must agree
  *        SORTED  states that differ only in the numbers of nodes are one
  * V_...: variants that must fail.
@@ -29,6 +30,15 @@
 #define COUNT(is, w) (is(0, w) + is(1, w) + is(2, w))
 #endif
 #define QUORUM 2
+
+/* What means something within a step only is no part of the state (breadth-first
+   searches, which are short, cannot do that). */
+#ifdef SORTED
+#define SCRATCH hidden byte
+#else
+#define SCRATCH byte
+#endif
+
 #define OTHER 3       /* the hold that has the lock at first */
 
 #define IDLE     0
@@ -46,10 +56,15 @@ bit  behind[2];       /* the other's place was final before this one began to as
 #ifdef CRASH
 bit  crashed;
 #endif
+#ifdef POLL
+byte polls;           /* sleepers that asked without a reason, so far */
+#endif
 #ifdef EXPIRY
 byte expired;         /* keys that went with their TTL, so far */
 #endif
 
+SCRATCH asked;           /* what this round stated */
+SCRATCH most;
 byte delays;          /* commands that were late, so far */
 #ifndef LATE
 #define LATE 2
@@ -77,7 +92,8 @@ inline begin(n, w) {
 /* A command that was not answered in time is late from now on, or lost. */
 inline overtake(n, w) {
   if
-  :: P(n, w).ask == SENT && delays < LATE && P(n, w).late == 0 -> delays++; P(n, w).late = LETTER(w)
+  :: P(n, w).ask == SENT && delays < LATE && P(n, w).late == 0 ->
+    delays++; P(n, w).late = asked; P(n, w).then = ticket[w]
   :: else
   fi;
   P(n, w).ask = (P(n, w).ask == SENT -> NONE : P(n, w).ask)
@@ -91,17 +107,11 @@ inline return_it(n, w) {
 }
 inline greatest(n, w) { most = (P(n, w).ask == KEPT -> MAX(most, P(n, w).reply) : most) }
 inline hush(n, w) { P(n, w).ask = NONE; P(n, w).reply = 0 }
-inline stop_waiting(n, w) {
-  P(n, w).ask = NONE; P(n, w).reply = 0
-}
-inline leave(n, w) {
-  P(n, w).release = 1;
-  P(n, w).ask = NONE; P(n, w).reply = 0
-}
+inline leave(n, w) { P(n, w).release = 1; hush(n, w) }
 
 /* hold.vacation */
 inline vacate(w) {
-  EACH(overtake, w); EACH(leave, w);
+  asked = LETTER(w); EACH(overtake, w); asked = 0; EACH(leave, w);
   phase[w] = OVER; FORGET(w)
 }
 
@@ -134,7 +144,6 @@ inline fix(w) {
 #define WAKES(n, w) (node[n].holder == 0 && HEAD(n, w) || P(n, w).place == 0)
 #endif
 
-byte most;
 
 proctype Waiter(byte w) {
 end:
@@ -143,20 +152,23 @@ end:
       behind[w] = (WAITS(1 - w) && final[1 - w]);
       phase[w] = ASKING; EACH(begin, w); SORT }
   :: d_step { phase[w] == ASLEEP && COUNT(WAKES, w) > 0 -> RETICKET(w); phase[w] = ASKING; EACH(begin, w); SORT }
+#ifdef POLL
+  :: d_step { phase[w] == ASLEEP && polls < POLL && COUNT(WAKES, w) == 0 -> polls++; phase[w] = ASKING; EACH(begin, w); SORT }
+#endif
 
   :: d_step { phase[w] == ASKING && COUNT(GRANTED, w) >= QUORUM ->
       assert(phase[1 - w] != HELD);                   /* I1 */
 #ifndef EXPIRY
       assert(!behind[w] || !WAITS(1 - w));            /* I7: first come, first served */
 #endif
-      EACH(overtake, w); EACH(stop_waiting, w);
+      asked = LETTER(w); EACH(overtake, w); asked = 0; EACH(hush, w);
       phase[w] = HELD; FORGET(w); SORT }
 #ifdef EXPIRY
   :: d_step { phase[w] == ASKING ->
 #else
   :: d_step { phase[w] == ASKING && COUNT(GRANTED, w) < QUORUM ->
 #endif
-      EACH(overtake, w); EACH(count, w);
+      asked = LETTER(w); EACH(count, w); EACH(overtake, w); asked = 0;
 #ifdef V_NO_YIELD
       fix(w);
 #else
@@ -175,7 +187,7 @@ end:
 #endif
 #ifdef CRASH
   :: d_step { (WAITS(w) || phase[w] == HELD) && !crashed ->
-      crashed = 1; EACH(overtake, w); EACH(hush, w);
+      crashed = 1; asked = LETTER(w); EACH(overtake, w); asked = 0; EACH(hush, w);
       phase[w] = CRASHED; FORGET(w); SORT }
 #endif
   od
@@ -196,12 +208,12 @@ end:
       fair_acquire(n, w, TICKET(W.late), FINAL(W.late), EARLIER);
       if
 #ifndef V_NO_YIELD
-      :: answer == YES && WAITS(w) && W.yield == 0 -> W.yield = W.late; W.old = 1
+      :: answer == YES && WAITS(w) && W.yield == 0 -> W.yield = LATER(W.late, W.then); W.old = 1
 #endif
       :: else
       fi;
-      W.late = 0; SORT_ }
-  :: d_step { W.late != 0 && (phase[w] >= OVER) -> W.late = 0; CALM; SORT_ }
+      W.late = 0; W.then = 0; SORT_ }
+  :: d_step { W.late != 0 && phase[w] >= OVER -> W.late = 0; W.then = 0; CALM; SORT_ }
 
   :: d_step { W.yield != 0 -> fair_yield(n, w);
       if
@@ -212,7 +224,7 @@ end:
   :: d_step { W.yield != 0 && phase[w] >= OVER -> W.yield = 0; W.old = 0; CALM; SORT_ }
 
   /* fair_settle.lua, where a holder waits still. */
-  :: d_step { phase[w] == HELD && W.place != 0 -> W.place = 0; SORT_ }
+  :: d_step { phase[w] == HELD && W.place != 0 -> W.place = 0; W.granted = 0; W.had = 0; SORT_ }
 
   /* The release is run and confirmed, or nobody heard: then it comes again. */
   :: d_step { W.release -> fair_release(n, w); W.release = 0; SORT_ }
@@ -226,7 +238,8 @@ end:
   :: d_step { phase[w] == CRASHED && W.place != 0 -> W.place = 0; SORT_ }
 #endif
   /* A key goes with its TTL. */
-  :: d_step { phase[w] == CRASHED && HAS(n, w) -> node[n].holder = 0; W.granted = 0; W.had = 0; SORT_ }
+  :: d_step { phase[w] == CRASHED && (HAS(n, w) || W.granted != 0) ->
+      node[n].holder = (HAS(n, w) -> 0 : node[n].holder); W.granted = 0; W.had = 0; SORT_ }
 #ifdef EXPIRY
   :: d_step { expired < EXPIRY && HAS(n, w) && !(W.granted == PRESENT && (phase[w] == ASKING || phase[w] == HELD)) ->
       expired++; node[n].holder = 0; SORT_ }
@@ -234,10 +247,11 @@ end:
   od
 }
 
-#define CLEAN(n, w) (!HAS(n, w) && P(n, w).place == 0)
+#define CLEAN(n, w) (!HAS(n, w) && P(n, w).place == 0 && P(n, w).granted == 0)
 
 init {
   byte w, n;
+  bit stuck, litter;
   atomic {
     for (n : 0 .. N - 1) { node[n].holder = OTHER + 1 }
     for (w : 0 .. 1) {
@@ -247,6 +261,8 @@ init {
     w = 0; n = 0
   }
   timeout;  /* nothing can happen any more */
-  assert(!WAITS(0) && !WAITS(1));                          /* stuck (I6) */
-  assert(COUNT(CLEAN, 0) == N && COUNT(CLEAN, 1) == N)     /* left behind (I5) */
+  stuck = (WAITS(0) || WAITS(1));
+  assert(!stuck);    /* I6 */
+  litter = (COUNT(CLEAN, 0) != N || COUNT(CLEAN, 1) != N);
+  assert(!litter)    /* I5 */
 }

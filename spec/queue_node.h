@@ -17,22 +17,24 @@
 #define LETTER(w)     (1 + ticket[w] + (final[w] << 3))
 #define TICKET(l)     ((l - 1) & 7)
 #define FINAL(l)      ((l - 1) >> 3)
+#define LATER(l, x)   (1 + x + (FINAL(l) << 3))
 
 typedef Pair {
-  byte ask;       /* the acquiring command of the present round */
-  byte reply;     /* the ticket in its answer, or the yield's */
-  byte late;      /* an acquiring command of an earlier round, not run yet */
-  byte yield;     /* a yield on the way */
-  bit  old;       /* it is of an earlier round */
-  bit  release;   /* a release on the way */
-  byte place;     /* lock:{name}:queue: the ticket it waits with; 0: it does not */
-  byte granted;   /* the round of its grant */
-  byte had;       /* the ticket with which it was granted */
-  bit  mark;      /* lock:{name}:void */
+  unsigned ask : 3;        /* the acquiring command of the present round */
+  unsigned reply : 3;      /* the ticket in its answer, or the yield's */
+  unsigned late : 5;       /* an acquiring command of an earlier round, not run yet */
+  unsigned then : 3;       /* the ticket of the waiter when that round was over */
+  unsigned yield : 5;      /* a yield on the way */
+  unsigned old : 1;        /* it is of an earlier round */
+  unsigned release : 1;    /* a release on the way */
+  unsigned place : 3;      /* lock:{name}:queue: the ticket it waits with; 0: it does not */
+  unsigned granted : 2;    /* the round of its grant */
+  unsigned had : 3;        /* the ticket with which it was granted */
+  unsigned mark : 1;       /* lock:{name}:void */
 };
 
 typedef Node {
-  byte holder;    /* lock:{name}: waiter, from 1; 0: free */
+  unsigned holder : 3;     /* lock:{name}: waiter, from 1; 0: free */
   Pair with[2];
 };
 
@@ -46,32 +48,32 @@ Node node[N];
 #define HEAD(n, w) (P(n, w).place != 0 && (P(n, 1 - w).place == 0 || P(n, w).place < P(n, 1 - w).place \
   || P(n, w).place == P(n, 1 - w).place && w == 0))
 
-/* The greatest ticket of the other: where it waits, or was granted what it may yield. */
-#define RIVAL(n, w) MAX(P(n, 1 - w).place, P(n, 1 - w).had)
-
-byte answer;      /* what a script returns */
-byte told;
+SCRATCH answer;      /* what a script returns */
+SCRATCH told;
+SCRATCH before;      /* the greatest ticket of the other that counts */
 
 /* Nothing that the mark is for is on the way any more. */
 #define CALM       P(n, w).mark = (P(n, w).mark && (P(n, w).late != 0 || P(n, w).yield != 0))
-#define SORT_      answer = 0; told = 0; SORT
+#define SORT_      answer = 0; told = 0; before = 0; SORT
 
-/* queue.lua, enqueue */
-inline enqueue(n, w, t, f) {
+/* queue.lua, enqueue; the ticket of a holder that may yield counts too, if lent is 1. */
+inline enqueue(n, w, t, f, lent) {
+  before = P(n, 1 - w).place;
+  before = (lent && HAS(n, 1 - w) && P(n, 1 - w).had > before -> P(n, 1 - w).had : before);
   told = t;
 #ifdef V_AS_STATED
   if
-  :: t == 0 && P(n, w).place == 0 -> told = RIVAL(n, w) + 1
+  :: t == 0 && P(n, w).place == 0 -> told = before + 1
   :: else
   fi;
 #else
   if
-  :: P(n, w).place == 0 && !f -> told = MAX(t, RIVAL(n, w) + 1)
+  :: P(n, w).place == 0 && !f -> told = MAX(t, before + 1)
   :: else
   fi;
 #endif
 #ifdef V_RETICKET
-  told = (RIVAL(n, w) < 7 -> RIVAL(n, w) + 1 : 7);
+  told = (before < 7 -> before + 1 : 7);
   P(n, w).place = 0;
 #endif
   assert(told < 8);  /* the bound of the model */
@@ -97,7 +99,7 @@ inline fair_acquire(n, w, t, f, r) {
 #else
     :: node[n].holder != 0 || P(n, 1 - w).place != 0 && !HEAD(n, w) ->
 #endif
-      enqueue(n, w, t, f);
+      enqueue(n, w, t, f, 1);
       answer = (node[n].holder == 0 && HEAD(n, w) -> YES : NO)
     :: else
     fi;
@@ -105,7 +107,7 @@ inline fair_acquire(n, w, t, f, r) {
     :: answer == YES ->
       node[n].holder = w + 1; P(n, w).granted = r; told = 0;
 #ifndef V_FORGETS
-      P(n, w).had = P(n, w).place;
+      P(n, w).had = (f -> t : MAX(t, P(n, w).place));
 #endif
       P(n, w).place = 0
     :: else
@@ -125,10 +127,11 @@ inline fair_yield(n, w) {
     P(n, w).granted = 0;
     node[n].holder = (HAS(n, w) -> 0 : node[n].holder);
     if
-    :: !P(n, w).mark ->
-      P(n, w).place = P(n, w).had;  /* it stands where it stood */
-      enqueue(n, w, TICKET(P(n, w).yield), FINAL(P(n, w).yield))
-    :: else
+    :: P(n, w).mark -> told = 0
+    :: !P(n, w).mark && P(n, w).had != 0 && !FINAL(P(n, w).yield) ->
+      /* It stands where it stood. */
+      P(n, w).place = MAX(P(n, w).had, TICKET(P(n, w).yield)); told = P(n, w).place
+    :: else -> enqueue(n, w, TICKET(P(n, w).yield), FINAL(P(n, w).yield), 0)
     fi;
     P(n, w).had = 0
   :: else
@@ -153,16 +156,17 @@ inline fair_release(n, w) {
 #endif
 
 #ifdef SORTED
-byte swapped;
+SCRATCH swapped;
 #define SWAP(x, y) swapped = x; x = y; y = swapped; swapped = 0
 #define PAIR(n, w) (P(n, w).ask + (P(n, w).reply << 3) + (P(n, w).late << 6) + (P(n, w).yield << 11) \
-  + (P(n, w).old << 16) + (P(n, w).release << 18) + (P(n, w).place << 19) \
-  + (P(n, w).granted << 22) + (P(n, w).mark << 24) + (node[n].holder << 25) + (P(n, w).had << 27))
+  + (P(n, w).old << 16) + (P(n, w).release << 17) + (P(n, w).place << 18) \
+  + (P(n, w).granted << 21) + (P(n, w).mark << 23) + (P(n, w).had << 24) + (P(n, w).then << 27))
 
 inline swap_pairs(a, b, w) {
   SWAP(P(a, w).ask, P(b, w).ask);
   SWAP(P(a, w).reply, P(b, w).reply);
   SWAP(P(a, w).late, P(b, w).late);
+  SWAP(P(a, w).then, P(b, w).then);
   SWAP(P(a, w).yield, P(b, w).yield);
   SWAP(P(a, w).old, P(b, w).old);
   SWAP(P(a, w).release, P(b, w).release);
@@ -173,7 +177,8 @@ inline swap_pairs(a, b, w) {
 }
 inline sort_nodes(a, b) {
   if
-  :: PAIR(a, 0) > PAIR(b, 0) || PAIR(a, 0) == PAIR(b, 0) && PAIR(a, 1) > PAIR(b, 1) ->
+  :: node[a].holder > node[b].holder || node[a].holder == node[b].holder &&
+     (PAIR(a, 0) > PAIR(b, 0) || PAIR(a, 0) == PAIR(b, 0) && PAIR(a, 1) > PAIR(b, 1)) ->
     swap_pairs(a, b, 0); swap_pairs(a, b, 1);
     SWAP(node[a].holder, node[b].holder)
   :: else
