@@ -69,7 +69,7 @@ soak: tools ## the same faults with one seed after another: make soak DURATION=1
 # The algorithm itself, as models that spin searches to the end.
 .PHONY: spec
 spec: SPIN := spin
-spec: tools ## search the models of the algorithm, and variants that must fail (3 min)
+spec: tools ## search the models of the algorithm, and variants that must fail (5 min)
 	@spec/run
 
 # What `make test` needs and Go does not bring: a Redis server, and a C compiler for -race.

@@ -138,7 +138,7 @@ inline fix(w) {
 
 /* What wakes a sleeper: it is its turn on a node, or it has no place there. */
 #ifdef V_NO_YIELD
-/* It does ask where it has the key already, but to no effect. */
+/* With the keys of a minority, asking changes nothing. */
 #define WAKES(n, w) (!HAS(n, w) && (node[n].holder == 0 && HEAD(n, w) || P(n, w).place == 0))
 #else
 #define WAKES(n, w) (node[n].holder == 0 && HEAD(n, w) || P(n, w).place == 0)
@@ -152,6 +152,9 @@ end:
       behind[w] = (WAITS(1 - w) && final[1 - w]);
       phase[w] = ASKING; EACH(begin, w); SORT }
   :: d_step { phase[w] == ASLEEP && COUNT(WAKES, w) > 0 -> RETICKET(w); phase[w] = ASKING; EACH(begin, w); SORT }
+#ifdef V_NO_YIELD
+  :: d_step { phase[w] == ASLEEP && COUNT(HAS, w) >= QUORUM -> phase[w] = ASKING; EACH(begin, w); SORT }
+#endif
 #ifdef POLL
   :: d_step { phase[w] == ASLEEP && polls < POLL && COUNT(WAKES, w) == 0 -> polls++; phase[w] = ASKING; EACH(begin, w); SORT }
 #endif
