@@ -132,7 +132,10 @@ func (s *stage) forgettable(i int) bool {
 }
 
 // queues are the places of those who are taken for alive, for each node that is not dead.
-func (s *stage) queues() []map[string]int64 {
+func (s *stage) queues() []map[string]int64 { return s.queuesAfter(0) }
+
+// queuesAfter leaves out who must give a sign of life within d.
+func (s *stage) queuesAfter(d time.Duration) []map[string]int64 {
 	queues := make([]map[string]int64, 0, len(s.nodes))
 	for i, n := range s.nodes {
 		if s.states[i] == "kill" {
@@ -144,7 +147,7 @@ func (s *stage) queues() []map[string]int64 {
 			ticket, err := n.Memory().ZScore(s.keys.Queue, id)
 			require.NoError(s.t, err)
 			until, _, _ := strings.Cut(n.Memory().HGet(s.keys.Waiters, id), " ")
-			if alive, err := strconv.ParseInt(until, 10, 64); err == nil && alive > time.Now().UnixMicro() {
+			if alive, err := strconv.ParseInt(until, 10, 64); err == nil && alive > time.Now().Add(d).UnixMicro() {
 				queue[id] = int64(ticket)
 			}
 		}
@@ -153,9 +156,10 @@ func (s *stage) queues() []map[string]int64 {
 	return queues
 }
 
-// reckon ends the claims of those whose ticket no quorum has, or may have.
+// reckon ends the claims of those whose ticket no quorum has, or will have in a moment:
+// who seems not to listen has 0.3 seconds, and the next one may be served as they end.
 func (s *stage) reckon() {
-	queues := s.queues()
+	queues := s.queuesAfter(300 * time.Millisecond)
 	for _, g := range s.guests {
 		if g.left || g.over() {
 			continue
