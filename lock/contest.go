@@ -2,7 +2,6 @@ package lock
 
 import (
 	"slices"
-	"time"
 
 	"github.com/holdfast-go/holdfast/waiter"
 )
@@ -24,6 +23,7 @@ type contest struct {
 	wakes  *waiter.Subscription // nil: none
 	streak int32                // hand-overs in this process without another one having its turn
 	even   bool                 // the message of the last release is to wake the head
+	hushed bool                 // there was none, as the next one is here
 	// Of queuers.
 	beats *beats // nil: none
 	blind bool   // it cannot be guessed who is next
@@ -144,6 +144,7 @@ func (ct *contest) tidy() {
 		return
 	}
 	ct.queue = nil
+	ct.pass()
 	if ct.wakes != nil {
 		ct.wakes.Close()
 		ct.wakes = nil
@@ -183,6 +184,7 @@ func (c *Client) won(h *hold, p *place) bool {
 	before := ct.holder
 	ct.holder = h
 	ct.last = nil
+	ct.hushed = false
 	if p != nil {
 		ct.remove(p)
 	}
@@ -191,58 +193,6 @@ func (c *Client) won(h *hold, p *place) bool {
 		before.lose("another owner has acquired it")
 	}
 	return true
-}
-
-// over notes that h has ended, and has the next one here try. The release is in the
-// lanes by now, so it is executed before what the next one sends.
-func (c *Client) over(h *hold) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	ct := c.contests[h.engine.contest()]
-	if ct == nil || ct.holder != h {
-		return
-	}
-	ct.holder = nil
-	ct.handOver()
-	ct.guess()
-	ct.tidy()
-}
-
-const (
-	// maxStreak is how often a process passes a contended lock on to itself before it
-	// lets the others have an even chance.
-	maxStreak = 32
-	// fairChance is for how long it then waits for the message that wakes them all.
-	fairChance = 20 * time.Millisecond
-)
-
-// handOver wakes the contender at the head without the way round through Redis. What
-// it sends then is right behind the release, so that contenders of other processes
-// would never have a chance while there are some here: now and then it is woken as
-// they are, by the message. Called with mu held.
-func (ct *contest) handOver() {
-	if len(ct.queue) == 0 || ct.queue[0].queuer != nil {
-		return
-	}
-	ct.streak++
-	if ct.even = ct.streak%maxStreak == 0 && ct.wakes != nil; !ct.even {
-		ct.wakeHead(false)
-		return
-	}
-	p := ct.queue[0]
-	time.AfterFunc(fairChance, func() { // the message may be lost
-		ct.client.mu.Lock()
-		defer ct.client.mu.Unlock()
-		p.stir(false)
-	})
-}
-
-// wanted tells whether somebody in this process waits for h to end.
-func (c *Client) wanted(h *hold) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	ct := c.contests[h.engine.contest()]
-	return ct != nil && len(ct.queue) > 0
 }
 
 // crowded tells whether somebody in this process has key or waits for it.

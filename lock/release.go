@@ -47,25 +47,6 @@ func (h *hold) release(ctx context.Context) error {
 	return nil
 }
 
-// handOver releases the whole hold and lets the next one here try. It gives up the
-// slot's turn, and ctx never ends.
-func (h *hold) handOver(ctx context.Context) *redlock.Ballot {
-	c := h.engine.client
-	if !c.wanted(h) {
-		b, _ := c.group.Decide(ctx, h.vacation(false))
-		h.slot.give()
-		c.over(h)
-		return b
-	}
-	// The next one need not wait for the answers: what it sends is behind the release
-	// in every lane.
-	b := h.vacate(false)
-	h.slot.give()
-	c.over(h)
-	_ = b.Wait(ctx) // each ballot is decided within the node timeout
-	return b
-}
-
 // settle lets the owner take the lock again once every lease of a lost hold is unlocked.
 func (h *hold) settle() {
 	h.mu.Lock()

@@ -80,7 +80,7 @@ func (w *world) loadScripts() {
 	w.t.Helper()
 	for _, c := range virtual.NewHost(w.nodes).Clients(w.t) {
 		for _, s := range []interface{ Call() lua.Call }{
-			lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Repair{}, lua.Inspect{}, lua.Probe{},
+			lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Repair{}, lua.Inspect{}, lua.Wake{}, lua.Probe{},
 			lua.FairAcquire{}, lua.FairRelease{}, lua.FairYield{}, lua.FairSettle{}, lua.FairBeat{},
 		} {
 			require.NoError(w.t, c.ScriptLoad(bg, s.Call().Script().Source).Err())

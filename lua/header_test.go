@@ -23,7 +23,7 @@ func calls(t *testing.T) map[string]Call {
 	fair := Fair{Keys: keys, Channel: ClientChannels("lock")}
 	all := make(map[string]Call)
 	for _, c := range []interface{ Call() Call }{
-		Acquire{Keys: keys}, Release{Keys: keys}, Extend{Keys: keys, Queued: true}, Fence{Keys: keys}, Repair{Keys: keys}, Inspect{Keys: keys}, Probe{},
+		Acquire{Keys: keys}, Release{Keys: keys}, Extend{Keys: keys, Queued: true}, Fence{Keys: keys}, Repair{Keys: keys}, Inspect{Keys: keys}, Wake{Keys: keys}, Probe{},
 		FairAcquire{Fair: fair}, FairRelease{Fair: fair}, FairYield{Fair: fair}, FairSettle{Fair: fair}, FairBeat{Fair: fair, Holds: []string{"one"}},
 	} {
 		all[c.Call().script.Name] = c.Call()

@@ -24,6 +24,7 @@ var (
 	fenceScript   = load("fence")
 	repairScript  = load("repair", "clock", "guard")
 	inspectScript = load("inspect", "clock", "guard")
+	wakeScript    = load("wake")
 	probeScript   = load("probe")
 
 	fairAcquireScript = load("fair_acquire", "clock", "guard", "token", "queue")

@@ -84,8 +84,23 @@ type Ballot struct {
 // Vote puts m to every node and returns at once.
 func (g *Group) Vote(m Motion) *Ballot {
 	b := g.newBallot(m)
-	b.submit()
+	b.submit((*lane).submit)
 	return b
+}
+
+// Prepare is Vote, but for the sending: the motion leaves with the next one that is put
+// to the nodes, in the same pipelines, or with Send, which must follow soon.
+func (g *Group) Prepare(m Motion) *Ballot {
+	b := g.newBallot(m)
+	b.submit((*lane).prepare)
+	return b
+}
+
+// Send has b leave if it has not.
+func (b *Ballot) Send() {
+	for _, l := range b.group.lanes {
+		l.send()
+	}
 }
 
 // Decide puts m to every node and waits for the decision. If ctx ends first it
@@ -98,11 +113,11 @@ func (g *Group) Decide(ctx context.Context, m Motion) (*Ballot, error) {
 		}
 		return b, ctx.Err()
 	}
-	b.submit()
+	b.submit((*lane).submit)
 	return b, b.Wait(ctx)
 }
 
-func (b *Ballot) submit() {
+func (b *Ballot) submit(to func(*lane, *op)) {
 	for i, l := range b.group.lanes {
 		o := &b.ops[i]
 		switch {
@@ -111,7 +126,7 @@ func (b *Ballot) submit() {
 		case o.needless():
 			b.vote(o, Answer{Vote: Yes, unasked: true})
 		default:
-			l.submit(o)
+			to(l, o)
 		}
 	}
 }

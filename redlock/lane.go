@@ -2,7 +2,6 @@ package redlock
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -15,6 +14,8 @@ const (
 	// maxTry bounds the commands in a try: what is sent to a stuck node may have to be
 	// cleaned up after it for a long time.
 	maxTry = 16
+	// maxHere bounds what a caller takes along.
+	maxHere = 4
 )
 
 // A lane is the way to one node: a queue that runners drain into pipelines, flight by
@@ -70,26 +71,56 @@ func newLane(n *node, timeout time.Duration) *lane {
 	return l
 }
 
-// submit queues o. It never blocks.
+// submit queues o and has it leave. It never blocks.
 func (l *lane) submit(o *op) {
 	l.mu.Lock()
-	if l.closed {
-		l.mu.Unlock()
-		o.unsent(ErrClosed)
-		return
-	}
-	l.queue = append(l.queue, o)
-	l.arm(o.expires)
-	wake := l.busy == 0
-	if wake {
-		l.busy = 1
-	} else {
-		l.help(o)
-	}
+	wake := l.queued(o) && l.start(o)
 	l.mu.Unlock()
 	if wake {
 		l.wake <- struct{}{} // cannot block: only who raises busy from zero sends
 	}
+}
+
+// prepare queues o, which leaves with what is submitted next, or with send.
+func (l *lane) prepare(o *op) {
+	l.mu.Lock()
+	l.queued(o)
+	l.mu.Unlock()
+}
+
+// send has leave what was prepared.
+func (l *lane) send() {
+	l.mu.Lock()
+	wake := len(l.queue) > 0 && l.start(l.queue[0])
+	l.mu.Unlock()
+	if wake {
+		l.wake <- struct{}{}
+	}
+}
+
+// queued adds o to the queue, unless the lane is closed. Called with mu held, which it
+// gives up for a moment then.
+func (l *lane) queued(o *op) bool {
+	if l.closed {
+		l.mu.Unlock()
+		o.unsent(ErrClosed)
+		l.mu.Lock()
+		return false
+	}
+	l.queue = append(l.queue, o)
+	l.arm(o.expires)
+	return true
+}
+
+// start has a runner look at the queue, for o. It tells whether that is the main one,
+// which is to be woken then. Called with mu held.
+func (l *lane) start(o *op) (wake bool) {
+	if l.busy > 0 {
+		l.help(o)
+		return false
+	}
+	l.busy = 1
+	return true
 }
 
 // help starts another runner for o, beside those at work, if that is of use: each of
@@ -120,9 +151,9 @@ func (l *lane) help(o *op) {
 	}()
 }
 
-// runHere runs o on the caller's goroutine if the lane is idle and the caller can
-// wait for the node: with one node and one caller, a hand-over to another goroutine
-// and back would cost more than the lock.
+// runHere runs o, and what was prepared before it, on the caller's goroutine if the lane
+// is idle and the caller can wait for the node: with one node and one caller, a hand-over
+// to another goroutine and back would cost more than the lock.
 func (l *lane) runHere(ctx context.Context, o *op) bool {
 	if l.node.quick == nil {
 		return false
@@ -131,33 +162,24 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 		return false
 	}
 	l.mu.Lock()
-	if l.closed || l.busy > 0 || l.failing || !l.node.known() {
+	if l.closed || l.busy > 0 || l.failing || !l.node.known() ||
+		len(l.queue) > maxHere || len(l.queue) > 0 && l.air.width > 1 {
 		l.mu.Unlock()
 		return false
 	}
 	l.busy = 1
-	f := l.air.depart([]*op{o})
+	ops := append(l.queue, o)
+	l.queue = nil // the flight owns the array
+	f := l.air.depart(ops)
+	f.here = true
 	l.arm(o.expires)
 	if l.over == nil {
 		l.over = make(chan struct{})
 	}
-	f.here = true
 	bounded := &bound{Context: ctx, until: o.expires, over: l.over}
 	l.mu.Unlock()
 
-	end := unsent
-	if call, ok := o.call(); ok {
-		reply, err := call.Run(bounded, l.node.quick)
-		if errors.Is(err, context.DeadlineExceeded) {
-			err = ErrSilent // the deadline is not the caller's
-		}
-		if o.settle(reply, err) {
-			l.owe(o)
-		}
-		if end = answered; err != nil {
-			end = failed
-		}
-	}
+	end := l.node.fly(bounded, l.node.quick, ops, l.owe)
 
 	l.mu.Lock()
 	l.land(f, end)
@@ -197,7 +219,7 @@ func (l *lane) drain() {
 		if f == nil {
 			return
 		}
-		end := l.node.fly(f.ops, l.owe)
+		end := l.node.fly(l.node.group.ctx, l.node.patient, f.ops, l.owe)
 		l.mu.Lock()
 		l.land(f, end)
 		l.mu.Unlock()

@@ -55,10 +55,9 @@ func (n *node) connections() int {
 // known tells whether the node has been met and may vote.
 func (n *node) known() bool { return n.met.Load() }
 
-// fly sends the calls of ops in one pipeline and settles each op. Removals that the
-// node did not confirm are given to owe.
-func (n *node) fly(ops []*op, owe func(*op)) landing {
-	ctx := n.group.ctx
+// fly sends the calls of ops by client in one pipeline and settles each op. Removals that
+// the node did not confirm are given to owe.
+func (n *node) fly(ctx context.Context, client redis.UniversalClient, ops []*op, owe func(*op)) landing {
 	if err := n.meet(ctx); err != nil {
 		for _, o := range ops {
 			if o.unsent(err) {
@@ -66,6 +65,9 @@ func (n *node) fly(ops []*op, owe func(*op)) landing {
 			}
 		}
 		return failed
+	}
+	if len(ops) == 1 {
+		return flyOne(ctx, client, ops[0], owe)
 	}
 	calls := make([]lua.Call, 0, len(ops))
 	cmds := make([]redis.Cmder, 0, len(ops))
@@ -78,8 +80,8 @@ func (n *node) fly(ops []*op, owe func(*op)) landing {
 	if len(sent) == 0 {
 		return unsent
 	}
-	n.send(ctx, cmds)
-	n.resend(ctx, calls, cmds)
+	send(ctx, client, cmds)
+	resend(ctx, client, calls, cmds)
 	end := answered
 	for i, o := range sent {
 		cmd := cmds[i].(*lua.Cmd)
@@ -93,27 +95,38 @@ func (n *node) fly(ops []*op, owe func(*op)) landing {
 	return end
 }
 
+// flyOne is fly for what goes alone.
+func flyOne(ctx context.Context, client redis.UniversalClient, o *op, owe func(*op)) landing {
+	call, ok := o.call()
+	if !ok {
+		return unsent
+	}
+	reply, err := call.Run(ctx, client)
+	if o.settle(reply, err) {
+		owe(o)
+	}
+	if err != nil {
+		return failed
+	}
+	return answered
+}
+
 // send runs cmds in one round trip. What became of each stands in it.
-func (n *node) send(ctx context.Context, cmds []redis.Cmder) {
-	switch len(cmds) {
-	case 1:
-		_ = n.patient.Process(ctx, cmds[0])
-	default:
-		pipe := n.patient.Pipeline()
-		_ = pipe.BatchProcess(ctx, cmds...)
-		_, err := pipe.Exec(ctx)
-		for _, cmd := range cmds {
-			// A pipeline that broke must not leave a command that looks answered.
-			if c := cmd.(*lua.Cmd); err != nil && c.Err() == nil && c.Val() == nil {
-				c.SetErr(err)
-			}
+func send(ctx context.Context, client redis.UniversalClient, cmds []redis.Cmder) {
+	pipe := client.Pipeline()
+	_ = pipe.BatchProcess(ctx, cmds...)
+	_, err := pipe.Exec(ctx)
+	for _, cmd := range cmds {
+		// A pipeline that broke must not leave a command that looks answered.
+		if c := cmd.(*lua.Cmd); err != nil && c.Err() == nil && c.Val() == nil {
+			c.SetErr(err)
 		}
 	}
 }
 
 // resend sends by source what the server did not know by its hash: it did nothing
 // for those.
-func (n *node) resend(ctx context.Context, calls []lua.Call, cmds []redis.Cmder) {
+func resend(ctx context.Context, client redis.UniversalClient, calls []lua.Call, cmds []redis.Cmder) {
 	var unknown []int
 	for i, cmd := range cmds {
 		if lua.IsNoScript(cmd.Err()) {
@@ -128,7 +141,7 @@ func (n *node) resend(ctx context.Context, calls []lua.Call, cmds []redis.Cmder)
 		again[j] = calls[i].SourceCmd(ctx)
 		cmds[i] = again[j]
 	}
-	n.send(ctx, again)
+	send(ctx, client, again)
 }
 
 // address is what a client is called in errors and logs.

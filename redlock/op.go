@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -63,6 +64,9 @@ func (o *op) call() (call lua.Call, ok bool) {
 // tells whether the node still owes a removal.
 func (o *op) settle(reply any, err error) (owes bool) {
 	m := &o.ballot.motion
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = ErrSilent // the deadline is a bound's
+	}
 	a := Answer{Vote: No, Reply: reply, Err: err}
 	if lua.IsRestarted(err) {
 		a.Err = fmt.Errorf("%w: %w", ErrRestarted, err)

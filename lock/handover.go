@@ -1,0 +1,130 @@
+package lock
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+const (
+	// maxStreak is how often a process passes a contended lock on to itself before it
+	// lets the others have an even chance.
+	maxStreak = 32
+	// fairChance is for how long it then waits for the message that wakes them all.
+	fairChance = 20 * time.Millisecond
+)
+
+// A successor is who comes after a hold, as far as this process is concerned.
+type successor uint8
+
+const (
+	unknown   successor = iota // nobody waits here
+	returning                  // nobody, but whoever had it last may be about to
+	local                      // a contender of this process: nobody else need be told
+	anybody                    // it is the turn of the other processes too, or for the nodes to say
+)
+
+// handOver releases the whole hold and lets the next one try. It gives up the slot's turn.
+//
+// A contender of this process need not wait for the answers: what it sends is behind the
+// release in every lane, and if it comes at once, in the same round trip. So contenders of
+// other processes have no chance meanwhile, and are not told. Now and then the one here is
+// woken as they are, by the message.
+//
+// ctx never ends.
+func (h *hold) handOver(ctx context.Context) *redlock.Ballot {
+	c := h.engine.client
+	next := c.successor(h)
+	if next == returning {
+		runtime.Gosched()
+		next = c.successor(h)
+	}
+	if next == unknown || next == returning {
+		b, _ := c.group.Decide(ctx, h.vacation(false))
+		h.slot.give()
+		c.over(h)
+		return b
+	}
+	b := c.group.Prepare(h.vacation(next == local))
+	h.slot.give()
+	c.over(h)
+	runtime.Gosched() // let the next one come along
+	b.Send()
+	_ = b.Wait(ctx) // each ballot is decided within the node timeout
+	return b
+}
+
+// successor tells who is to be next.
+func (c *Client) successor(h *hold) successor {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ct := c.contests[h.engine.contest()]
+	switch {
+	case ct == nil:
+		return unknown
+	case len(ct.queue) == 0 && ct.streak > 0:
+		ct.even = false
+		return returning
+	case len(ct.queue) == 0:
+		return unknown
+	}
+	if ct.queue[0].queuer != nil {
+		return anybody
+	}
+	ct.streak++
+	if ct.even = ct.streak%maxStreak == 0 && ct.wakes != nil; ct.even {
+		return anybody
+	}
+	ct.hushed = true
+	return local
+}
+
+// over notes that h has ended, and has the next one here try. The release is in the
+// lanes by now, so it is executed before what the next one sends.
+func (c *Client) over(h *hold) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ct := c.contests[h.engine.contest()]
+	if ct == nil || ct.holder != h {
+		return
+	}
+	ct.holder = nil
+	if ct.even {
+		ct.wakeLater()
+	} else {
+		ct.wakeHead(false)
+	}
+	ct.guess()
+	ct.tidy()
+}
+
+// wakeLater wakes the contender at the head if the message does not. Called with mu held.
+func (ct *contest) wakeLater() {
+	if len(ct.queue) == 0 {
+		return
+	}
+	p := ct.queue[0]
+	time.AfterFunc(fairChance, func() {
+		ct.client.mu.Lock()
+		defer ct.client.mu.Unlock()
+		p.stir(false)
+	})
+}
+
+// pass tells the other processes that the lock is free if they have not been told, as
+// somebody here was to take it who has given up. Called with mu held.
+func (ct *contest) pass() {
+	if !ct.hushed || ct.holder != nil {
+		return
+	}
+	ct.hushed = false
+	keys := lua.KeysOf(ct.key.lock)
+	ct.client.group.Vote(redlock.Motion{
+		Name: "wake",
+		Call: lua.Wake{Keys: keys, About: ct.client.newID()}.Call(),
+		Yes:  lua.ParseWoken,
+	})
+}

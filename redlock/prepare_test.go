@@ -1,0 +1,69 @@
+package redlock_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// prepared has a hold's release wait for company, on so many nodes.
+func prepared(t *testing.T, n int) (g *redlock.Group, release *redlock.Ballot, next *hold, sent func() int) {
+	t.Helper()
+	_, proxies, clients := proxied(t, n)
+	g = met(t, clients...)
+	h := newHold(t, g, "orders")
+	g.Prepare(probe()) // pipelines have connections of their own, which are made now
+	all := h.acquire()
+	all.All = true
+	require.True(t, decide(t, g, all).Won())
+	for _, p := range proxies {
+		p.SetDelay(20 * time.Millisecond) // what is sent apart arrives apart
+	}
+	release = g.Prepare(h.release())
+	return g, release, newHold(t, g, "orders"), func() int {
+		most := 0
+		for _, p := range proxies {
+			most = max(most, p.Commands(releaseCall))
+		}
+		return most
+	}
+}
+
+func TestPreparedLeavesWithTheNextMotion(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 3} {
+		g, release, next, sent := prepared(t, n)
+		require.Zero(t, sent(), "it waits")
+		start := time.Now()
+		require.True(t, decide(t, g, next.acquire()).Won(), "it is behind the release")
+		require.NoError(t, release.Wait(bg))
+		require.Less(t, time.Since(start), 2*20*time.Millisecond, "both in one round trip")
+		require.True(t, release.Won())
+	}
+}
+
+func TestPreparedLeavesWithSend(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 3} {
+		g, release, next, _ := prepared(t, n)
+		release.Send()
+		require.NoError(t, release.Wait(bg))
+		require.True(t, release.Won())
+		release.Send() // there is nothing to send any more
+		require.True(t, decide(t, g, next.acquire()).Won())
+	}
+}
+
+// A hold's release that nobody sends is owed, like one that got no answer.
+func TestPreparedThatIsForgottenIsSentAllTheSame(t *testing.T) {
+	t.Parallel()
+	g, release, next, sent := prepared(t, 1)
+	require.NoError(t, release.Wait(bg))
+	require.False(t, release.Won(), "nobody was asked in time")
+	redistest.Eventually(t, within, func() bool { return sent() > 0 }, "it is sent")
+	require.True(t, decide(t, g, next.acquire()).Won())
+}
