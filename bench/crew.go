@@ -14,6 +14,8 @@ type job struct {
 	Hold    time.Duration
 	Own     bool // a name for each worker; otherwise all lock the same one
 	First   int  // the number of the first worker, among those of all processes
+	// Uncounted: nobody asks for the commands. To count them costs, the more the longer they are.
+	Uncounted bool
 }
 
 // names is how many names all workers lock together.

@@ -12,6 +12,7 @@ import (
 
 // traffic is what a contender exchanges with the servers.
 type traffic struct {
+	uncounted   bool // of commands and writes
 	commands    atomic.Int64
 	writes      atomic.Int64 // what commands share is a pipeline
 	connections atomic.Int64 // open now
@@ -66,6 +67,9 @@ var commandStart = []byte("\r\n*")
 
 // Write counts and writes.
 func (c *countingConn) Write(p []byte) (int, error) {
+	if c.seen.uncounted {
+		return c.TCPConn.Write(p)
+	}
 	n := bytes.Count(p, commandStart)
 	if len(p) > 0 && p[0] == '*' && (c.tail == [2]byte{} || c.tail == [2]byte{'\r', '\n'}) {
 		n++

@@ -37,7 +37,7 @@ type local struct {
 }
 
 func newLocal(c contender, s site, j job, sc *scene) (*local, error) {
-	t := &local{job: j, scene: sc, sent: new(traffic)}
+	t := &local{job: j, scene: sc, sent: &traffic{uncounted: j.Uncounted}}
 	s.seen = t.sent
 	var err error
 	t.locker, err = c.open(s)

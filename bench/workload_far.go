@@ -58,7 +58,7 @@ func far(b *bench) error {
 	var targets []target
 	for _, workers := range b.crowds(1, 64) {
 		s, err := b.compare(b.among(len(addrs), "holdfast", "fair", "redsync"), func(c contender) (figures, error) {
-			trial := b.on(len(addrs), job{Workers: workers, Own: true}, b.span)
+			trial := b.on(len(addrs), job{Workers: workers, Own: true, Uncounted: true}, b.span)
 			trial.addrs = addrs
 			pings := startPings(addrs[third])
 			f, err := b.try(c, trial)

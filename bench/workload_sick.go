@@ -25,7 +25,7 @@ func sick(b *bench) error {
 			if err := b.servers.flush(); err != nil {
 				return nil, err
 			}
-			trial := b.on(n, job{Workers: workers, Own: true}, b.span)
+			trial := b.on(n, job{Workers: workers, Own: true, Uncounted: true}, b.span)
 			if strings.HasSuffix(c.name, stopped) {
 				trial.nodes, trial.stopped = b.servers[:n-1], b.servers[n-1]
 			}

@@ -19,7 +19,7 @@ func solo(b *bench) error {
 	for _, n := range b.ns(1, 3, 5) {
 		list := b.among(n, "holdfast", "fair", "redsync", "redislock", "rueidislock", "raw")
 		s, err := b.compare(list, func(c contender) (figures, error) {
-			return b.try(c, b.on(n, job{Workers: 1, Own: true}, b.span))
+			return b.try(c, b.on(n, job{Workers: 1, Own: true, Uncounted: true}, b.span))
 		})
 		if err != nil {
 			return err
