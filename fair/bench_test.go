@@ -81,9 +81,9 @@ func TestAllocationsOfALock(t *testing.T) {
 		nested bool
 		most   float64
 	}{
-		{nodes: 1, most: 63},
-		{nodes: 5, most: 108},
-		{nodes: 1, nested: true, most: 51},
+		{nodes: 1, most: 46},
+		{nodes: 5, most: 76},
+		{nodes: 1, nested: true, most: 40},
 	} {
 		t.Run(fmt.Sprintf("N=%d,nested=%v", c.nodes, c.nested), func(t *testing.T) {
 			m, ctx := fair.New(echoes(t, c.nodes), "orders"), bg

@@ -24,6 +24,8 @@ type acquisition struct {
 	began  time.Time
 	turns  turns // how a blocked Lock waits for its turn; nil for TryLock
 	pause  *backoff.ExponentialBackOff
+
+	contender contender // is turns, of a lock that is not a Queue
 }
 
 // turns is how one blocked Lock comes to its turn: by being the first to find the lock
@@ -109,7 +111,7 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 		if q, ok := e.kind.(Queue); ok {
 			a.turns = newQueuer(a, q)
 		} else {
-			a.turns = newContender(a)
+			a.turns = a.contend()
 		}
 	}
 	return a.turns.try()

@@ -168,7 +168,9 @@ func (c *Client) leave() { c.calls.Done() }
 
 // newID names a hold, once and for all.
 func (c *Client) newID() string {
-	return c.id + ":" + strconv.FormatInt(c.numbers.Add(1), 10)
+	id := append(make([]byte, 0, 64), c.id...)
+	id = append(id, ':')
+	return string(strconv.AppendInt(id, c.numbers.Add(1), 10))
 }
 
 // made tells whether this client has named a hold.

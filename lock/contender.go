@@ -11,19 +11,26 @@ import (
 // only the head of the contest contends at Redis; the others wait behind it.
 type contender struct {
 	*acquisition
-	place   *place
+	place   place
 	checked bool // an attempt was made after the subscription was confirmed
 }
 
-func newContender(a *acquisition) *contender {
-	return &contender{acquisition: a, place: a.engine.client.join(a.engine.contest(), nil)}
+// contend queues as a contender.
+func (a *acquisition) contend() *contender {
+	c := &a.contender
+	if c.acquisition != nil { // of an earlier wait, which a timer may know still
+		c = new(contender)
+	}
+	c.acquisition = a
+	a.engine.client.join(&c.place, a.engine.contest())
+	return c
 }
 
 func (c *contender) try() (*Lease, denial, error) {
 	if !c.place.turn() {
 		return nil, c.seen(), nil
 	}
-	lease, d, err := c.engine.attempt(c.ctx, c.slot, c.place)
+	lease, d, err := c.engine.attempt(c.ctx, c.slot, &c.place)
 	if lease == nil && err == nil {
 		c.place.saw(d)
 	}
@@ -70,7 +77,7 @@ func (c *contender) watch() (wake <-chan struct{}, head bool, wakes *waiter.Subs
 	client, ct := c.engine.client, c.place.contest
 	client.mu.Lock()
 	defer client.mu.Unlock()
-	head = ct.queue[0] == c.place
+	head = ct.queue[0] == &c.place
 	if head && ct.wakes == nil {
 		ct.wakes = client.hub.Subscribe(c.engine.keys().Channel, ct.published)
 	}

@@ -17,7 +17,8 @@ type contest struct {
 	key    contestKey
 	holder *hold    // nil: nobody in this process, as far as is known
 	queue  []*place // first come, first served
-	last   *denial  // what the last attempt found; nil: none has been made
+	first  [1]*place
+	last   *denial // what the last attempt found; nil: none has been made
 
 	// Of contenders.
 	wakes  *waiter.Subscription // nil: none
@@ -48,14 +49,12 @@ type place struct {
 	guessed bool   // woken by guess
 }
 
-// join queues for key and returns the place.
-func (c *Client) join(key contestKey, q *queuer) *place {
+// join queues p for key.
+func (c *Client) join(p *place, key contestKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ct := c.contest(key)
-	p := &place{contest: ct, queuer: q}
-	ct.queue = append(ct.queue, p)
-	return p
+	p.contest = c.contest(key)
+	p.contest.queue = append(p.contest.queue, p)
 }
 
 // contest finds or makes the contest for key. Called with mu held.
@@ -63,6 +62,7 @@ func (c *Client) contest(key contestKey) *contest {
 	ct := c.contests[key]
 	if ct == nil {
 		ct = &contest{client: c, key: key}
+		ct.queue = ct.first[:0]
 		c.contests[key] = ct
 	}
 	return ct
@@ -143,7 +143,8 @@ func (ct *contest) tidy() {
 	if len(ct.queue) > 0 {
 		return
 	}
-	ct.queue = nil
+	ct.first[0] = nil
+	ct.queue = ct.first[:0]
 	ct.pass()
 	if ct.wakes != nil {
 		ct.wakes.Close()

@@ -24,6 +24,7 @@ type hold struct {
 
 	mu       sync.Mutex
 	leases   []*Lease      // those that are not over
+	first    [1]*Lease     // of leases, until there are more
 	pending  int           // leases, over or not, whose Unlock has not been called
 	ttl      time.Duration // the longest of its leases'
 	until    time.Time     // an extension asked for may have the nodes keep it until then
@@ -49,6 +50,9 @@ func (h *hold) lease(set settings, count int, start, deadline time.Time) *Lease 
 	}
 	if set.maxHold > 0 {
 		l.renewUntil = start.Add(set.maxHold)
+	}
+	if h.leases == nil {
+		h.leases = h.first[:0]
 	}
 	h.leases = append(h.leases, l)
 	h.pending++
@@ -175,7 +179,6 @@ func (h *hold) vacate(quiet bool) *redlock.Ballot {
 func (h *hold) vacation(quiet bool) redlock.Motion {
 	e := h.engine
 	h.footprint.Close()
-	request := h.request(0)
 	until := time.Now().Add(h.ttl)
 	h.mu.Lock()
 	if h.until.After(until) {
@@ -184,8 +187,8 @@ func (h *hold) vacation(quiet bool) redlock.Motion {
 	h.mu.Unlock()
 	return redlock.Motion{
 		Name:      "release",
-		Call:      e.kind.Release(request, quiet, 0),
-		Marked:    func() lua.Call { return e.kind.Release(request, quiet, markLife) },
+		Call:      e.kind.Release(h.request(0), quiet, 0),
+		Marked:    func() lua.Call { return e.kind.Release(h.request(0), quiet, markLife) },
 		Yes:       e.vacated,
 		Removes:   true,
 		Footprint: h.footprint,

@@ -164,7 +164,9 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background() // a lock that is not given back would be held for ever
 	}
-	ctx = context.WithoutCancel(ctx)
+	if ctx.Done() != nil {
+		ctx = context.WithoutCancel(ctx)
+	}
 	err := l.Err() // notices a deadline that has passed
 	h.mu.Lock()
 	again := l.unlocked

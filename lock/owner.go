@@ -9,6 +9,13 @@ import (
 type owner struct {
 	mu    sync.Mutex
 	slots []*slot // few: one for each name that it holds or wants
+
+	// Most owners only ever have one.
+	first struct {
+		slot slot
+		used bool
+		list [1]*slot
+	}
 }
 
 type ownerKey struct{}
@@ -56,7 +63,14 @@ func (o *owner) slot(c *Client, key string) *slot {
 			return s
 		}
 	}
-	s := &slot{owner: o, client: c, key: key, users: 1}
+	s := &o.first.slot
+	if o.first.used {
+		s = new(slot)
+	} else {
+		o.first.used = true
+		o.slots = o.first.list[:0]
+	}
+	s.owner, s.client, s.key, s.users = o, c, key, 1
 	o.slots = append(o.slots, s)
 	return s
 }

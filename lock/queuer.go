@@ -50,7 +50,8 @@ func (q *queuer) try() (*Lease, denial, error) {
 				return lease, d, err
 			}
 		}
-		q.place = c.join(q.engine.contest(), q)
+		q.place = &place{queuer: q}
+		c.join(q.place, q.engine.contest())
 		c.listen()
 	}
 	if q.hold == nil {

@@ -1,6 +1,12 @@
 package redlock
 
-import "time"
+import (
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/lua"
+)
 
 const (
 	// maxFlight bounds a flight, so that no command waits for more than a few
@@ -23,8 +29,9 @@ const (
 // air is what is on its way to one node and back. It is guarded by the lane's mu.
 type air struct {
 	flights map[*flight]struct{}
-	limit   int // of width: what the client's connections allow
-	width   int // how many flights may be away at once, stuck ones aside
+	spare   *flight // to be used again; nil: none
+	limit   int     // of width: what the client's connections allow
+	width   int     // how many flights may be away at once, stuck ones aside
 
 	last   time.Time     // when a flight last left
 	trip   time.Duration // the shortest round trip of this period and the one before
@@ -57,6 +64,11 @@ type flight struct {
 	counted bool // in air.keys
 	stuck   bool // every op has timed out
 	here    bool // on the goroutine of its one op's caller
+
+	// What node.fly sends, each of the op with the same index in sent.
+	calls []lua.Call
+	cmds  []redis.Cmder
+	sent  []*op
 }
 
 // landing is how a flight ended.
@@ -135,7 +147,11 @@ func (a *air) wait(now time.Time) time.Duration {
 
 // depart makes a flight of ops.
 func (a *air) depart(ops []*op) *flight {
-	f := &flight{ops: ops, start: time.Now()}
+	f := a.spare
+	if a.spare = nil; f == nil {
+		f = new(flight)
+	}
+	f.ops, f.start = ops, time.Now()
 	a.last = f.start
 	a.flights[f] = struct{}{}
 	if a.width > 1 {
@@ -148,7 +164,11 @@ func (a *air) depart(ops []*op) *flight {
 func (a *air) land(f *flight, end landing) {
 	delete(a.flights, f)
 	a.release(f)
-	if end != answered || f.stuck {
+	if f.stuck {
+		return
+	}
+	defer a.keep(f)
+	if end != answered {
 		return
 	}
 	a.measure(time.Since(f.start))
@@ -164,6 +184,26 @@ func (a *air) land(f *flight, end landing) {
 		}
 	}
 	a.width = width
+}
+
+// room is an empty queue.
+func (a *air) room() []*op {
+	if a.spare == nil {
+		return nil
+	}
+	ops := a.spare.ops
+	a.spare.ops = nil
+	return ops
+}
+
+// keep has f and its arrays used again.
+func (a *air) keep(f *flight) {
+	clear(f.ops)
+	clear(f.calls)
+	clear(f.cmds)
+	clear(f.sent)
+	*f = flight{ops: f.ops[:0], calls: f.calls[:0], cmds: f.cmds[:0], sent: f.sent[:0]}
+	a.spare = f
 }
 
 // stick notes that f is stuck: nothing waits for it any more.

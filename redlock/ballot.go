@@ -71,10 +71,10 @@ type Ballot struct {
 	group  *Group
 	motion Motion
 	start  time.Time
-	done   chan struct{}
 	ops    []op
 
 	mu      sync.Mutex
+	done    chan struct{} // closed by the decision; nil: nobody waits for it
 	yes, no int
 	unasked int // of yes
 	failed  int // of no: without an answer
@@ -131,14 +131,23 @@ func (b *Ballot) submit(to func(*lane, *op)) {
 	}
 }
 
-func (g *Group) newBallot(m Motion) *Ballot {
-	b := &Ballot{
-		group:  g,
-		motion: m,
-		done:   make(chan struct{}),
-		ops:    make([]op, len(g.nodes)),
-		start:  time.Now(), // before the first byte is sent
+// newBallot makes a ballot of n ops, in one piece where that is common.
+func newBallot(n int) *Ballot {
+	if n == 1 {
+		b := new(struct {
+			Ballot
+			one [1]op
+		})
+		b.ops = b.one[:]
+		return &b.Ballot
 	}
+	return &Ballot{ops: make([]op, n)}
+}
+
+func (g *Group) newBallot(m Motion) *Ballot {
+	b := newBallot(len(g.nodes))
+	b.group, b.motion = g, m
+	b.start = time.Now() // before the first byte is sent
 	patience := g.config.NodeTimeout
 	if m.Patience > 0 {
 		patience = m.Patience
@@ -151,8 +160,18 @@ func (g *Group) newBallot(m Motion) *Ballot {
 
 // Wait waits for the decision, or returns ctx's error.
 func (b *Ballot) Wait(ctx context.Context) error {
+	b.mu.Lock()
+	if b.decided {
+		b.mu.Unlock()
+		return nil
+	}
+	if b.done == nil {
+		b.done = make(chan struct{})
+	}
+	done := b.done
+	b.mu.Unlock()
 	select {
-	case <-b.done:
+	case <-done:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -211,11 +230,13 @@ func (b *Ballot) vote(o *op, a Answer) {
 		b.decided = b.decided || b.yes-b.unasked >= quorum || b.no-b.failed >= quorum
 	}
 	decided := b.decided
+	if decided && b.done != nil {
+		close(b.done)
+	}
 	b.mu.Unlock()
 	if !decided {
 		return
 	}
-	close(b.done)
 	if b.motion.Then != nil {
 		b.motion.Then(b)
 	}

@@ -43,7 +43,7 @@ func TestAllocationsOfABallot(t *testing.T) {
 	for _, c := range []struct {
 		nodes int
 		most  float64
-	}{{1, 12}, {5, 45}} {
+	}{{1, 5}, {5, 35}} {
 		t.Run(fmt.Sprintf("N=%d", c.nodes), func(t *testing.T) {
 			g, m := met(t, echo.Nodes(t, c.nodes)...), probe()
 			got := testing.AllocsPerRun(500, func() {

@@ -12,6 +12,7 @@ type Footprint struct {
 	mu     sync.Mutex
 	closed bool // the hold has ended: nothing may create the key any more
 	nodes  []trace
+	few    [5]trace // nodes, if they are no more
 }
 
 // A trace is what one node has of a hold. The key is surely absent only when all
@@ -24,7 +25,12 @@ type trace struct {
 
 // NewFootprint makes the footprint of a hold that no node has yet.
 func (g *Group) NewFootprint() *Footprint {
-	return &Footprint{nodes: make([]trace, len(g.nodes))}
+	f := new(Footprint)
+	if f.nodes = f.few[:]; len(g.nodes) > len(f.few) {
+		f.nodes = make([]trace, len(g.nodes))
+	}
+	f.nodes = f.nodes[:len(g.nodes)]
+	return f
 }
 
 // Close forbids whatever would create the key from now on, except what was sent already.

@@ -107,6 +107,9 @@ func (l *lane) queued(o *op) bool {
 		l.mu.Lock()
 		return false
 	}
+	if l.queue == nil {
+		l.queue = l.air.room()
+	}
 	l.queue = append(l.queue, o)
 	l.arm(o.expires)
 	return true
@@ -168,6 +171,9 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 		return false
 	}
 	l.busy = 1
+	if l.queue == nil {
+		l.queue = l.air.room()
+	}
 	ops := append(l.queue, o)
 	l.queue = nil // the flight owns the array
 	f := l.air.depart(ops)
@@ -179,7 +185,7 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 	bounded := &bound{Context: ctx, until: o.expires, over: l.over}
 	l.mu.Unlock()
 
-	end := l.node.fly(bounded, l.node.quick, ops, l.owe)
+	end := l.node.fly(bounded, l.node.quick, f, l.owe)
 
 	l.mu.Lock()
 	l.land(f, end)
@@ -219,7 +225,7 @@ func (l *lane) drain() {
 		if f == nil {
 			return
 		}
-		end := l.node.fly(l.node.group.ctx, l.node.patient, f.ops, l.owe)
+		end := l.node.fly(l.node.group.ctx, l.node.patient, f, l.owe)
 		l.mu.Lock()
 		l.land(f, end)
 		l.mu.Unlock()

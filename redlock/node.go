@@ -55,36 +55,33 @@ func (n *node) connections() int {
 // known tells whether the node has been met and may vote.
 func (n *node) known() bool { return n.met.Load() }
 
-// fly sends the calls of ops by client in one pipeline and settles each op. Removals that
+// fly sends the calls of f by client in one pipeline and settles each op. Removals that
 // the node did not confirm are given to owe.
-func (n *node) fly(ctx context.Context, client redis.UniversalClient, ops []*op, owe func(*op)) landing {
+func (n *node) fly(ctx context.Context, client redis.UniversalClient, f *flight, owe func(*op)) landing {
 	if err := n.meet(ctx); err != nil {
-		for _, o := range ops {
+		for _, o := range f.ops {
 			if o.unsent(err) {
 				owe(o)
 			}
 		}
 		return failed
 	}
-	if len(ops) == 1 {
-		return flyOne(ctx, client, ops[0], owe)
+	if len(f.ops) == 1 {
+		return flyOne(ctx, client, f.ops[0], owe)
 	}
-	calls := make([]lua.Call, 0, len(ops))
-	cmds := make([]redis.Cmder, 0, len(ops))
-	sent := make([]*op, 0, len(ops))
-	for _, o := range ops {
+	for _, o := range f.ops {
 		if call, ok := o.call(); ok {
-			calls, cmds, sent = append(calls, call), append(cmds, call.Cmd(ctx)), append(sent, o)
+			f.calls, f.cmds, f.sent = append(f.calls, call), append(f.cmds, call.Cmd(ctx)), append(f.sent, o)
 		}
 	}
-	if len(sent) == 0 {
+	if len(f.sent) == 0 {
 		return unsent
 	}
-	send(ctx, client, cmds)
-	resend(ctx, client, calls, cmds)
+	send(ctx, client, f.cmds)
+	resend(ctx, client, f.calls, f.cmds)
 	end := answered
-	for i, o := range sent {
-		cmd := cmds[i].(*lua.Cmd)
+	for i, o := range f.sent {
+		cmd := f.cmds[i].(*lua.Cmd)
 		if o.settle(cmd.Val(), cmd.Err()) {
 			owe(o)
 		}

@@ -81,9 +81,9 @@ func TestAllocationsOfALock(t *testing.T) {
 		nested bool
 		most   float64
 	}{
-		{nodes: 1, most: 60},
-		{nodes: 5, most: 105},
-		{nodes: 1, nested: true, most: 45},
+		{nodes: 1, most: 40},
+		{nodes: 5, most: 70},
+		{nodes: 1, nested: true, most: 34},
 	} {
 		t.Run(fmt.Sprintf("N=%d,nested=%v", c.nodes, c.nested), func(t *testing.T) {
 			m, ctx := reentrant.New(echoes(t, c.nodes), "orders"), bg
