@@ -22,6 +22,9 @@ type beats struct {
 	ward    watchdog.Ward
 }
 
+// End implements [watchdog.Owner]: signs of life have no end of their own.
+func (b *beats) End() (after func()) { return nil }
+
 // queue makes q known under its hold's id, and has it give signs of life.
 func (c *Client) queue(q *queuer) {
 	c.mu.Lock()

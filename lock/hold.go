@@ -27,7 +27,7 @@ type hold struct {
 	first    [1]*Lease     // of leases, until there are more
 	pending  int           // leases, over or not, whose Unlock has not been called
 	ttl      time.Duration // the longest of its leases'
-	until    time.Time     // an extension asked for may have the nodes keep it until then
+	longest  time.Duration // that an extension asked for
 	renewAt  time.Time     // the next renewal, if a lease wants one
 	renewing chan struct{} // closed when the renewal in flight is decided; nil: none
 	over     error         // nil, ErrLost or ErrReleased
@@ -49,7 +49,8 @@ func (h *hold) lease(set settings, count int, start, deadline time.Time) *Lease 
 		renew:    set.renew,
 	}
 	if set.maxHold > 0 {
-		l.renewUntil = start.Add(set.maxHold)
+		until := start.Add(set.maxHold)
+		l.renewUntil = &until
 	}
 	if h.leases == nil {
 		h.leases = h.first[:0]
@@ -65,7 +66,6 @@ func (h *hold) watch(start time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ward.Owner = h
-	h.ward.End = h.expire
 	h.renewAt = start.Add(h.beat() - rand.N(h.ttl/6+1)) // holds taken together part
 	h.schedule()
 }
@@ -95,6 +95,9 @@ func (h *hold) schedule() {
 	}
 	h.engine.client.watchdog.Set(&h.ward, renewAt, endAt)
 }
+
+// End implements [watchdog.Owner].
+func (h *hold) End() (after func()) { return h.expire() }
 
 // expire ends the leases whose deadline has passed, and returns what is to be done
 // then. It runs on the watchdog's goroutine, or on that of a caller who looked at a
@@ -179,11 +182,9 @@ func (h *hold) vacate(quiet bool) *redlock.Ballot {
 func (h *hold) vacation(quiet bool) redlock.Motion {
 	e := h.engine
 	h.footprint.Close()
-	until := time.Now().Add(h.ttl)
 	h.mu.Lock()
-	if h.until.After(until) {
-		until = h.until
-	}
+	// What was sent last may be on its way for a node timeout.
+	until := time.Now().Add(max(h.ttl, h.longest) + e.client.group.NodeTimeout())
 	h.mu.Unlock()
 	return redlock.Motion{
 		Name:      "release",

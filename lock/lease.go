@@ -18,7 +18,7 @@ type Lease struct {
 
 	// Guarded by hold.mu.
 	deadline   time.Time
-	renewUntil time.Time     // max hold; zero: no cap
+	renewUntil *time.Time    // max hold; nil: no cap
 	done       chan struct{} // nil: nobody has asked for it
 	err        error
 	scopes     map[*scope]struct{}
@@ -198,10 +198,7 @@ func (l *Lease) Unlock(ctx context.Context) error {
 // extension asks every node to extend the hold by ttl.
 func (h *hold) extension(ttl time.Duration) redlock.Motion {
 	h.mu.Lock()
-	// Whatever becomes of it: it may come late, or its answer may.
-	if until := time.Now().Add(ttl + h.engine.client.group.NodeTimeout()); until.After(h.until) {
-		h.until = until
-	}
+	h.longest = max(h.longest, ttl) // whatever becomes of it: it may come late, or its answer may
 	h.mu.Unlock()
 	return redlock.Motion{
 		Name: "extend",
@@ -263,6 +260,6 @@ func (l *Lease) valid(now time.Time) bool { return l.err == nil && now.Before(l.
 // hold.mu held.
 func (l *Lease) wantsRenewal(now time.Time) bool {
 	return l.renew &&
-		(l.renewUntil.IsZero() || now.Before(l.renewUntil)) &&
+		(l.renewUntil == nil || now.Before(*l.renewUntil)) &&
 		(!l.scoped || l.parents > 0)
 }

@@ -10,9 +10,16 @@ import (
 // with [Group.NewFootprint] for each hold.
 type Footprint struct {
 	mu     sync.Mutex
-	closed bool // the hold has ended: nothing may create the key any more
-	nodes  []trace
-	few    [5]trace // nodes, if they are no more
+	closed bool     // the hold has ended: nothing may create the key any more
+	few    [5]trace // of the first nodes
+	more   *[]trace // of the others; nil: there are none
+}
+
+func (f *Footprint) trace(node int) *trace {
+	if node < len(f.few) {
+		return &f.few[node]
+	}
+	return &(*f.more)[node-len(f.few)]
 }
 
 // A trace is what one node has of a hold. The key is surely absent only when all
@@ -26,10 +33,10 @@ type trace struct {
 // NewFootprint makes the footprint of a hold that no node has yet.
 func (g *Group) NewFootprint() *Footprint {
 	f := new(Footprint)
-	if f.nodes = f.few[:]; len(g.nodes) > len(f.few) {
-		f.nodes = make([]trace, len(g.nodes))
+	if n := len(g.nodes) - len(f.few); n > 0 {
+		more := make([]trace, n)
+		f.more = &more
 	}
-	f.nodes = f.nodes[:len(g.nodes)]
 	return f
 }
 
@@ -47,7 +54,7 @@ func (f *Footprint) create(node int) bool {
 	if f.closed {
 		return false
 	}
-	f.nodes[node].flying++
+	f.trace(node).flying++
 	return true
 }
 
@@ -55,7 +62,7 @@ func (f *Footprint) create(node int) bool {
 func (f *Footprint) created(node int, yes, known bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	t := &f.nodes[node]
+	t := f.trace(node)
 	t.flying--
 	t.present = t.present || yes
 	t.unknown = t.unknown || !known
@@ -66,7 +73,7 @@ func (f *Footprint) created(node int, yes, known bool) {
 func (f *Footprint) remove(node int) (needed, mark bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	t := f.nodes[node]
+	t := f.trace(node)
 	mark = t.flying > 0 || t.unknown
 	return t.present || mark, mark
 }
@@ -75,13 +82,14 @@ func (f *Footprint) remove(node int) (needed, mark bool) {
 func (f *Footprint) removed(node int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.nodes[node].present = false
-	f.nodes[node].unknown = false
+	t := f.trace(node)
+	t.present, t.unknown = false, false
 }
 
 // Present tells whether any node has said that it has the key.
 func (f *Footprint) Present() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.ContainsFunc(f.nodes, func(t trace) bool { return t.present })
+	present := func(t trace) bool { return t.present }
+	return slices.ContainsFunc(f.few[:], present) || f.more != nil && slices.ContainsFunc(*f.more, present)
 }

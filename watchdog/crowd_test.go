@@ -42,7 +42,7 @@ func TestTenThousandWardsAreRenewedOnTimeAndNoneEnds(t *testing.T) {
 		})
 		defer w.Close()
 		for range crowd {
-			ward := &Ward{End: func() func() { t.Error("it was renewed in time"); return nil }}
+			ward := &Ward{Owner: ending(func() func() { t.Error("it was renewed in time"); return nil })}
 			states[ward] = &state{}
 			next(ward)
 		}
@@ -66,7 +66,7 @@ func TestTenThousandWardsThatAreNotRenewedEndOnTimeOnce(t *testing.T) {
 		for i := range crowd {
 			ward := l.ward()
 			ends[ward] = time.Minute + time.Duration(rand.Int64N(int64(time.Hour)))
-			w.Set(ward, never, start.Add(ends[ward]))
+			w.Set(ward, noTime, start.Add(ends[ward]))
 			if i%3 == 0 {
 				w.Forget(ward)
 				delete(ends, ward)
@@ -96,11 +96,11 @@ func TestConcurrentSetForgetAndClose(t *testing.T) {
 		var sets, ends atomic.Int64
 		var wg sync.WaitGroup
 		for range 8 {
-			ward := &Ward{End: func() func() {
+			ward := &Ward{Owner: ending(func() func() {
 				check()
 				ends.Add(1)
 				return nil
-			}}
+			})}
 			// Two goroutines for each ward.
 			for range 2 {
 				wg.Go(func() {

@@ -35,14 +35,19 @@ func (l *log) renew(due []*Ward) {
 // ward makes a ward whose end is logged.
 func (l *log) ward() *Ward {
 	w := &Ward{}
-	w.End = func() func() {
+	w.Owner = ending(func() func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.calls = append(l.calls, call{what: "end", ward: w, at: time.Now()})
 		return nil
-	}
+	})
 	return w
 }
+
+// ending is an owner that only ends.
+type ending func() func()
+
+func (f ending) End() func() { return f() }
 
 // of returns what was called for a ward.
 func (l *log) of(w *Ward) []call {
@@ -77,7 +82,7 @@ func inVirtualTime(t *testing.T, f func(t *testing.T, w *Watchdog, l *log)) {
 // in is a date.
 func in(d time.Duration) time.Time { return time.Now().Add(d) }
 
-var never time.Time
+var noTime time.Time
 
 // requireCalls requires that exactly this was called for ward, at these times after start.
 func requireCalls(t *testing.T, l *log, ward *Ward, start time.Time, what ...any) {

@@ -4,7 +4,7 @@ package watchdog
 type schedule []*Ward
 
 func (s schedule) Len() int           { return len(s) }
-func (s schedule) Less(i, j int) bool { return s[i].due().Before(s[j].due()) }
+func (s schedule) Less(i, j int) bool { return s[i].due() < s[j].due() }
 
 func (s schedule) Swap(i, j int) {
 	s[i], s[j] = s[j], s[i]

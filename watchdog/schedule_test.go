@@ -5,20 +5,19 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
 func TestWardIsDueAtTheEarlierOfItsDates(t *testing.T) {
-	early, late := time.Unix(1, 0), time.Unix(2, 0)
-	for _, c := range []struct{ renewAt, endAt, due time.Time }{
+	const early, late = instant(1), instant(2)
+	for _, c := range []struct{ renewAt, endAt, due instant }{
 		{early, late, early},
 		{late, early, early},
 		{early, early, early},
-		{early, time.Time{}, early},
-		{time.Time{}, late, late},
-		{time.Time{}, time.Time{}, time.Time{}},
+		{early, never, early},
+		{never, late, late},
+		{never, never, never},
 	} {
 		w := &Ward{renewAt: c.renewAt, endAt: c.endAt}
 		require.Equal(t, c.due, w.due())
@@ -27,7 +26,7 @@ func TestWardIsDueAtTheEarlierOfItsDates(t *testing.T) {
 
 func TestScheduleKeepsTheEarliestFirst(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	date := func() time.Time { return time.Unix(random.Int64N(1000), 0) }
+	date := func() instant { return instant(random.Int64N(1000)) + 1 }
 	var s schedule
 	var in []*Ward
 	for range 2000 {
@@ -60,10 +59,10 @@ func TestScheduleKeepsTheEarliestFirst(t *testing.T) {
 			}
 		}
 	}
-	var last time.Time
+	var last instant
 	for len(s) > 0 {
 		w := heap.Pop(&s).(*Ward)
-		require.False(t, w.due().Before(last))
+		require.LessOrEqual(t, last, w.due())
 		require.Zero(t, w.index)
 		last = w.due()
 	}

@@ -16,34 +16,53 @@ type Watchdog struct {
 	wake  chan struct{} // one slot: the earliest date has changed
 	stop  chan struct{}
 	done  chan struct{}
+	epoch time.Time // of instants
 
 	mu     sync.Mutex
 	wards  schedule
-	next   time.Time // what the goroutine sleeps until; zero: for ever
+	next   instant // what the goroutine sleeps until
 	closed bool
+}
+
+// An instant is a time as the watchdog counts it, a third as large as a time.Time: there
+// may be a million wards. It is measured from the epoch; never is no time at all.
+type instant time.Duration
+
+const never instant = 0
+
+func (w *Watchdog) instant(t time.Time) instant {
+	if t.IsZero() {
+		return never
+	}
+	return max(instant(t.Sub(w.epoch)), 1)
+}
+
+func (w *Watchdog) now() instant { return w.instant(time.Now()) }
+
+// An Owner is what a ward stands for.
+type Owner interface {
+	// End is called once the end date is reached. What it returns, unless it is nil, is
+	// called when the End of every other ward that is due has been, so that no end waits
+	// for the work that follows another. Like the renew callback both run on the
+	// watchdog's goroutine and must not block.
+	End() (after func())
 }
 
 // A Ward is what the watchdog watches over. The zero value has no dates and is
 // ready to use; it must not be copied once it has.
 type Ward struct {
-	// Owner is for the callbacks to find what the ward stands for. Set it before
-	// the first date.
-	Owner any
-	// End is called once the end date is reached. What it returns, unless it is nil, is
-	// called when the End of every other ward that is due has been, so that no end waits
-	// for the work that follows another. Like the renew callback both run on the
-	// watchdog's goroutine and must not block.
-	End func() (after func())
+	// Set it before the first date.
+	Owner Owner
 
 	// Guarded by the watchdog's mu.
-	renewAt time.Time // zero: never
-	endAt   time.Time // zero: never
-	index   int       // place in the schedule plus one; 0: not in it
+	renewAt instant
+	endAt   instant
+	index   int // place in the schedule plus one; 0: not in it
 }
 
 // due is the earlier of the two dates.
-func (w *Ward) due() time.Time {
-	if w.endAt.IsZero() || !w.renewAt.IsZero() && w.renewAt.Before(w.endAt) {
+func (w *Ward) due() instant {
+	if w.endAt == never || w.renewAt != never && w.renewAt < w.endAt {
 		return w.renewAt
 	}
 	return w.endAt
@@ -57,6 +76,7 @@ func New(renew func([]*Ward)) *Watchdog {
 		wake:  make(chan struct{}, 1),
 		stop:  make(chan struct{}),
 		done:  make(chan struct{}),
+		epoch: time.Now().Add(-1), // the first instant is one
 	}
 	go w.run()
 	return w
@@ -70,10 +90,10 @@ func (w *Watchdog) Set(ward *Ward, renewAt, endAt time.Time) {
 	if w.closed {
 		return
 	}
-	ward.renewAt, ward.endAt = renewAt, endAt
+	ward.renewAt, ward.endAt = w.instant(renewAt), w.instant(endAt)
 	due := ward.due()
 	switch {
-	case due.IsZero():
+	case due == never:
 		if ward.index > 0 {
 			heap.Remove(&w.wards, ward.index-1)
 		}
@@ -83,7 +103,7 @@ func (w *Watchdog) Set(ward *Ward, renewAt, endAt time.Time) {
 	default:
 		heap.Push(&w.wards, ward)
 	}
-	if w.next.IsZero() || due.Before(w.next) {
+	if w.next == never || due < w.next {
 		w.next = due
 		select {
 		case w.wake <- struct{}{}:
@@ -120,11 +140,11 @@ func (w *Watchdog) run() {
 		case <-timer.C:
 		case <-w.wake:
 		}
-		ended, due, next := w.collect(time.Now())
+		ended, due, next := w.collect(w.now())
 		// Ends first: a holder must learn of its loss in time, whatever else is due.
 		var afters []func()
 		for _, ward := range ended {
-			if after := ward.End(); after != nil {
+			if after := ward.Owner.End(); after != nil {
 				afters = append(afters, after)
 			}
 		}
@@ -134,32 +154,32 @@ func (w *Watchdog) run() {
 		for _, after := range afters {
 			after()
 		}
-		if next.IsZero() {
+		if next == never {
 			timer.Stop()
 		} else {
-			timer.Reset(time.Until(next))
+			timer.Reset(time.Duration(next - w.now()))
 		}
 	}
 }
 
 // collect takes out what has come due and tells when to look again.
-func (w *Watchdog) collect(now time.Time) (ended, due []*Ward, next time.Time) {
+func (w *Watchdog) collect(now instant) (ended, due []*Ward, next instant) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for len(w.wards) > 0 {
 		ward := w.wards[0]
-		if !ward.endAt.IsZero() && !ward.endAt.After(now) {
+		if ward.endAt != never && ward.endAt <= now {
 			heap.Pop(&w.wards)
-			ward.renewAt, ward.endAt = time.Time{}, time.Time{}
+			ward.renewAt, ward.endAt = never, never
 			ended = append(ended, ward)
 			continue
 		}
-		if ward.renewAt.IsZero() || ward.renewAt.After(now.Add(slack)) {
+		if ward.renewAt == never || ward.renewAt > now+instant(slack) {
 			break
 		}
-		ward.renewAt = time.Time{}
+		ward.renewAt = never
 		due = append(due, ward)
-		if ward.endAt.IsZero() {
+		if ward.endAt == never {
 			heap.Pop(&w.wards)
 		} else {
 			heap.Fix(&w.wards, 0)
@@ -170,7 +190,7 @@ func (w *Watchdog) collect(now time.Time) (ended, due []*Ward, next time.Time) {
 	}
 	// A ward that is set and forgotten again must not have each wake the goroutine: what
 	// was to be waited for before will do, though nothing may be due then.
-	if w.next.After(now) && (next.IsZero() || w.next.Before(next)) {
+	if w.next > now && (next == never || w.next < next) {
 		next = w.next
 	}
 	w.next = next
