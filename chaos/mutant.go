@@ -86,7 +86,7 @@ func mutants() []Mutant {
 			By:   "litter",
 			Cell: late(3),
 			Edits: []Edit{{"redlock/op.go",
-				"		if mark && m.Marked != nil {",
+				"		if (mark || o.again) && m.Removal != nil {",
 				"		if false && mark {"}},
 		},
 		{

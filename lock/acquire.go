@@ -119,14 +119,14 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 
 func (a *acquisition) wait(d denial) error {
 	if a.turns == nil {
-		return a.sleep(nil, a.backOff(), nil) // a re-entry that found no quorum, or a split vote
+		return a.sleep(nil, nil, a.backOff(), nil) // a re-entry that found no quorum, or a split vote
 	}
 	return a.turns.wait(d)
 }
 
-// sleep waits for wake, for d unless it is 0, or for change. It returns an error if
+// sleep waits for any of these channels, or for d unless it is 0. It returns an error if
 // the caller or the client ends.
-func (a *acquisition) sleep(wake <-chan struct{}, d time.Duration, change <-chan struct{}) error {
+func (a *acquisition) sleep(wake, ready <-chan struct{}, d time.Duration, change <-chan struct{}) error {
 	var over <-chan time.Time
 	if d > 0 {
 		timer := time.NewTimer(d)
@@ -135,6 +135,7 @@ func (a *acquisition) sleep(wake <-chan struct{}, d time.Duration, change <-chan
 	}
 	select {
 	case <-wake:
+	case <-ready:
 	case <-change:
 	case <-over:
 	case <-a.ctx.Done():

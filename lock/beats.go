@@ -119,8 +119,12 @@ func (c *Client) listening() bool {
 	if c.listens == nil {
 		return false
 	}
+	return isClosed(c.listens.Ready())
+}
+
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-c.listens.Ready():
+	case <-c:
 		return true
 	default:
 		return false
@@ -154,7 +158,7 @@ func (c *Client) heard(message string) {
 // guess wakes who is probably next, if that is known to be somebody of this process:
 // it need not wait for the message to come round. Called with mu held.
 func (ct *contest) guess() {
-	if ct.blind {
+	if ct.blind || len(ct.queue) == 0 || ct.queue[0].queuer == nil {
 		return
 	}
 	var first *place

@@ -32,7 +32,7 @@ func (c *contender) try() (*Lease, denial, error) {
 	}
 	lease, d, err := c.engine.attempt(c.ctx, c.slot, &c.place)
 	if lease == nil && err == nil {
-		c.place.saw(d)
+		d = c.place.saw(d)
 	}
 	return lease, d, err
 }
@@ -42,15 +42,18 @@ func (c *contender) wait(d denial) error {
 	change := c.slot.change()
 	switch {
 	case !head:
-		return c.sleep(wake, 0, change)
+		return c.sleep(wake, nil, 0, change)
 	case !c.checked:
 		// A release between the attempt and the subscription is missed, so there is
 		// one more attempt after the confirmation (trap 27). It need not come: a node
 		// may be down, or its Pub/Sub connection.
-		c.checked = true
-		return c.sleep(wakes.Ready(), c.engine.client.group.NodeTimeout(), change)
+		patience := c.engine.client.group.NodeTimeout()
+		late := time.Now().Add(patience)
+		err := c.sleep(wake, wakes.Ready(), patience, change)
+		c.checked = isClosed(wakes.Ready()) || !time.Now().Before(late)
+		return err
 	case !d.sure:
-		return c.sleep(wake, c.backOff(), change)
+		return c.sleep(wake, nil, c.backOff(), change)
 	}
 	// Not all waiters at once, and not at the very moment the key expires.
 	pause := poll - rand.N(poll/3)
@@ -58,7 +61,7 @@ func (c *contender) wait(d denial) error {
 		pause = d.ttl + rand.N(10*time.Millisecond)
 	}
 	until := time.Now().Add(pause)
-	if err := c.sleep(wake, pause, change); err != nil {
+	if err := c.sleep(wake, nil, pause, change); err != nil {
 		return err
 	}
 	if !time.Now().Before(until) {

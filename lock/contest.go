@@ -22,12 +22,13 @@ type contest struct {
 
 	// Of contenders.
 	wakes  *waiter.Subscription // nil: none
-	streak int32                // hand-overs in this process without another one having its turn
+	since  int64                // when others last had an even chance, as UnixMilli; only chances depend on it
+	streak int32                // hand-overs in this process since then
 	even   bool                 // the message of the last release is to wake the head
 	hushed bool                 // there was none, as the next one is here
 	// Of queuers.
-	beats *beats // nil: none
 	blind bool   // it cannot be guessed who is next
+	beats *beats // nil: none
 }
 
 // A contestKey tells contests apart.
@@ -120,6 +121,9 @@ func (ct *contest) remove(p *place) {
 	if i < 0 {
 		return
 	}
+	if ct.first[0] == p {
+		ct.first[0] = nil
+	}
 	if i == 0 {
 		ct.queue[0] = nil
 		ct.queue = ct.queue[1:]
@@ -203,6 +207,17 @@ func (c *Client) crowded(key contestKey) bool {
 	return c.contests[key] != nil
 }
 
+// holds tells whether this client has lock by the hold called id, of either kind. Called
+// with mu held.
+func (c *Client) holds(lock, id string) bool {
+	for _, queue := range []bool{false, true} {
+		if ct := c.contests[contestKey{lock, queue}]; ct != nil && ct.holder != nil && ct.holder.id == id {
+			return true
+		}
+	}
+	return false
+}
+
 // holder returns the hold that this client has on key.
 func (c *Client) holder(key contestKey) *hold {
 	c.mu.Lock()
@@ -213,15 +228,21 @@ func (c *Client) holder(key contestKey) *hold {
 	return nil
 }
 
-// saw remembers what an attempt found, for the errors of those who made none.
-func (p *place) saw(d denial) {
+// saw remembers what an attempt found, for the errors of those who made none. If that is
+// a hold of this client that has ended, it has overtaken the release: it is not worth
+// waiting for a message, as there may be none.
+func (p *place) saw(d denial) denial {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if d.sure && c.made(d.holder) && !c.holds(p.contest.key.lock, d.holder) {
+		d.sure = false
+	}
 	p.contest.last = &d
 	if d.holder != "" && !c.made(d.holder) {
-		p.contest.streak = 0
+		p.contest.streak, p.contest.since = 0, 0
 	}
+	return d
 }
 
 // seen tells who has the lock, as far as this process knows.

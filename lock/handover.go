@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	// maxStreak is how often a process passes a contended lock on to itself before it
-	// lets the others have an even chance.
+	// maxStreak is how often, and maxReign for how long, a process passes a contended
+	// lock on to itself before it lets the others have an even chance.
 	maxStreak = 32
+	maxReign  = time.Second
 	// fairChance is for how long it then waits for the message that wakes them all.
 	fairChance = 20 * time.Millisecond
 )
@@ -75,7 +76,13 @@ func (c *Client) successor(h *hold) successor {
 		return anybody
 	}
 	ct.streak++
-	if ct.even = ct.streak%maxStreak == 0 && ct.wakes != nil; ct.even {
+	now := time.Now().UnixMilli()
+	if ct.since == 0 {
+		ct.since = now
+	}
+	long := ct.streak >= maxStreak || now-ct.since >= maxReign.Milliseconds()
+	if ct.even = long && ct.wakes != nil; ct.even {
+		ct.streak, ct.since = 1, now
 		return anybody
 	}
 	ct.hushed = true

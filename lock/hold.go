@@ -27,7 +27,7 @@ type hold struct {
 	first    [1]*Lease     // of leases, until there are more
 	pending  int           // leases, over or not, whose Unlock has not been called
 	ttl      time.Duration // the longest of its leases'
-	longest  time.Duration // that an extension asked for
+	longest  time.Duration // TTL that a node was asked for
 	renewAt  time.Time     // the next renewal, if a lease wants one
 	renewing chan struct{} // closed when the renewal in flight is decided; nil: none
 	over     error         // nil, ErrLost or ErrReleased
@@ -189,11 +189,23 @@ func (h *hold) vacation(quiet bool) redlock.Motion {
 	return redlock.Motion{
 		Name:      "release",
 		Call:      e.kind.Release(h.request(0), quiet, 0),
-		Marked:    func() lua.Call { return e.kind.Release(h.request(0), quiet, markLife) },
+		Removal:   h.removal(quiet),
 		Yes:       e.vacated,
 		Removes:   true,
 		Footprint: h.footprint,
 		Until:     until,
+	}
+}
+
+// removal makes the releases that a vacation sends where its call will not do.
+func (h *hold) removal(quiet bool) func(mark, again bool) lua.Call {
+	return func(mark, again bool) lua.Call {
+		life := time.Duration(0)
+		if mark {
+			life = markLife
+		}
+		// A quiet one relies on who comes right behind it. By now that one has been refused.
+		return h.engine.kind.Release(h.request(0), quiet && !again, life)
 	}
 }
 

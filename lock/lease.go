@@ -125,6 +125,13 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 		return h.wrap("extend", err)
 	}
 	defer c.leave()
+	h.mu.Lock()
+	over := h.over
+	h.longest = max(h.longest, ttl) // a node may have it whatever the others say
+	h.mu.Unlock()
+	if over != nil {
+		return h.wrap("extend", over) // the release does not know of this TTL
+	}
 	b, err := c.group.Decide(ctx, h.extension(ttl))
 	if err != nil {
 		return h.wrap("extend", contextError(ctx))
@@ -197,9 +204,6 @@ func (l *Lease) Unlock(ctx context.Context) error {
 
 // extension asks every node to extend the hold by ttl.
 func (h *hold) extension(ttl time.Duration) redlock.Motion {
-	h.mu.Lock()
-	h.longest = max(h.longest, ttl) // whatever becomes of it: it may come late, or its answer may
-	h.mu.Unlock()
 	return redlock.Motion{
 		Name: "extend",
 		Call: lua.Extend{

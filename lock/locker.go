@@ -15,7 +15,7 @@ type Locker interface {
 	// Lock blocks until the lock is held or ctx is done. ctx bounds the wait only:
 	// its deadline never ends a lease that was granted. If ctx carries an owner that
 	// holds the lock already, Lock re-enters. When ctx ends in the middle of an attempt,
-	// what was granted is given back first, which takes a node timeout at the most. The
+	// what was granted is given back first, which takes a few node timeouts at the most. The
 	// error is an [*AcquireError].
 	Lock(ctx context.Context) (*Lease, error)
 

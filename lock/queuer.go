@@ -78,11 +78,11 @@ func (q *queuer) wait(d denial) error {
 		// A node drops a head that nobody listens for, so listen first. The
 		// confirmation need not come: a node may be down, or its Pub/Sub connection.
 		q.waited = true
-		return q.sleep(c.listen().Ready(), c.group.NodeTimeout(), change)
+		return q.sleep(nil, c.listen().Ready(), c.group.NodeTimeout(), change)
 	}
 	wake := q.place.listen()
 	if d.err != nil {
-		return q.sleep(wake, q.backOff(), change)
+		return q.sleep(wake, nil, q.backOff(), change)
 	}
 	// Heartbeats have a free lock's head woken; what is left for a timer is the end of
 	// a holder that crashed, and only the head looks for it.
@@ -95,7 +95,7 @@ func (q *queuer) wait(d denial) error {
 	case q.next && !c.listening():
 		pause = deafPoll // a node gives it 0.3 s to listen
 	}
-	return q.sleep(wake, pause+rand.N(10*time.Millisecond), change)
+	return q.sleep(wake, nil, pause+rand.N(10*time.Millisecond), change)
 }
 
 // leave takes the hold out of every queue, and gives back what a node may have granted.

@@ -13,6 +13,7 @@ func (e *Engine) reenter(ctx context.Context, h *hold) (*Lease, denial, error) {
 	h.mu.Lock()
 	count := len(h.leases) + 1
 	over := h.over
+	h.longest = max(h.longest, e.set.ttl) // a node may have it whatever the others say
 	h.mu.Unlock()
 	if over != nil {
 		// A lock taken now would not be the one that the owner believes to be in

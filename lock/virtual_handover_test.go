@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
 )
 
 // line has so many Locks wait, one after the other, and tells their grants in turn.
@@ -40,7 +41,7 @@ func TestHandOverInsideAProcessTakesOneRoundTrip(t *testing.T) {
 			g := <-grants
 			l = g.after(t, start, trip, 4*trip) // the first on this connection greets the node
 			took = append(took, g.at.Sub(start))
-			time.Sleep(time.Second)
+			time.Sleep(time.Millisecond)
 		}
 		slices.Sort(took)
 		// The scheduler may have the release leave before the next one comes along. Then the
@@ -91,5 +92,49 @@ func TestWhoWasToHaveTheLockAndGivesUpTellsOtherProcesses(t *testing.T) {
 		require.ErrorIs(t, (<-here).err, context.Canceled)
 		// Its attempt, its release, the message, and the other's attempt.
 		require.NoError(t, (<-other).after(t, start, trip, 6*trip).Unlock(bg))
+	})
+}
+
+func TestAProcessThatHoldsALockForLongTellsTheOthersOfEachRelease(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		const waiters = 40
+		p := w.process()
+		l := w.lock(p.mutex())
+		grants := line(p.mutex(), waiters)
+		other := wait(bg, w.process().mutex())
+		start := time.Now()
+		for range waiters {
+			time.Sleep(2 * time.Second)
+			require.NoError(t, l.Unlock(bg))
+			synctest.Wait()
+			select {
+			case g := <-other:
+				require.NoError(t, g.after(t, start, 0, time.Minute).Unlock(bg))
+				return
+			case g := <-grants:
+				l = g.after(t, start, 0, time.Hour)
+			}
+		}
+		t.Fatal("the other process had no chance")
+	})
+}
+
+// A node that does not know the release by its hash runs it after the attempt that was
+// sent with it. Nobody is told of that release.
+func TestHandOverThroughNodesThatHaveForgottenTheReleaseIsAsQuick(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex())
+		grants := line(p.mutex(), 1)
+		time.Sleep(time.Minute)
+		for _, c := range p.Clients(t) {
+			require.NoError(t, c.ScriptFlush(bg).Err())
+			require.NoError(t, c.ScriptLoad(bg, lua.Acquire{}.Call().Script().Source).Err())
+			require.NoError(t, c.Close())
+		}
+		start := time.Now()
+		require.NoError(t, l.Unlock(bg))
+		l = (<-grants).after(t, start, 0, 100*time.Millisecond)
+		require.NoError(t, l.Unlock(bg))
 	})
 }

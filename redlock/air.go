@@ -20,8 +20,9 @@ const (
 	// leave every minGap.
 	nearTrip = time.Millisecond
 	minGap   = 250 * time.Microsecond
-	// commandTime is what a command keeps the node, and this process, busy at the least.
-	commandTime = 10 * time.Microsecond
+	// telling is the most commands in a flight that tells how far the node is. Hundreds
+	// keep it busy for a millisecond, wherever it is.
+	telling = 16
 	// enough flights have been measured to tell a far node from a busy one.
 	enough = 16
 	// periodLength is how soon it is noticed that a node has moved away.
@@ -173,7 +174,9 @@ func (a *air) land(f *flight, end landing) {
 	if end != answered {
 		return
 	}
-	a.measure(time.Since(f.start), len(f.ops))
+	if len(f.ops) <= telling {
+		a.measure(time.Since(f.start))
+	}
 	width := 1
 	if a.trips == enough && a.trip >= nearTrip {
 		width = min(a.limit, int(a.trip/minGap))
@@ -214,12 +217,9 @@ func (a *air) stick(f *flight) {
 	a.release(f)
 }
 
-// measure takes the time of one flight with so many commands, and takes off what they
-// need at the least: a burst of thousands must not make a near node look far. Its flights
-// would be small then, and cost more. The time includes what the node and this process
+// measure takes the time of one flight. It includes what the node and this process
 // were busy with, so that only the shortest tell how far the node is.
-func (a *air) measure(trip time.Duration, commands int) {
-	trip = max(trip-time.Duration(commands-1)*commandTime, 1)
+func (a *air) measure(trip time.Duration) {
 	p, now := &a.period, time.Now()
 	if now.Sub(p.start) >= periodLength {
 		*p = period{start: now, before: p.best}

@@ -23,8 +23,10 @@ type Motion struct {
 	// Leaves, for Creates, tells whether a reply that is no yes has left something
 	// else of the hold on the node; nil: it never does.
 	Leaves func(reply any) bool
-	// Marked, for Removes: the call for a node where a creating command may come later.
-	Marked func() lua.Call
+	// Removal, for Removes, makes the call for a node where a creating command may come
+	// later, which takes a mark, or which has not confirmed an earlier call. nil: Call
+	// will do.
+	Removal func(mark, again bool) lua.Call
 	// Until, for Removes: a node that has not confirmed is asked again until then.
 	Until time.Time
 
@@ -98,8 +100,8 @@ func (g *Group) Prepare(m Motion) *Ballot {
 
 // Send has b leave if it has not.
 func (b *Ballot) Send() {
-	for _, l := range b.group.lanes {
-		l.send()
+	for i, l := range b.group.lanes {
+		l.send(&b.ops[i])
 	}
 }
 

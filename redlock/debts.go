@@ -63,7 +63,7 @@ func (l *lane) collect() {
 	var due []*op
 	for _, o := range l.debts.ops {
 		if now.Before(o.ballot.motion.Until) {
-			o.expires = now.Add(l.timeout)
+			o.expires, o.again = now.Add(l.timeout), true
 			due = append(due, o)
 		}
 	}

@@ -88,10 +88,10 @@ func (l *lane) prepare(o *op) {
 	l.mu.Unlock()
 }
 
-// send has leave what was prepared.
-func (l *lane) send() {
+// send has o leave, which was prepared, if it has not.
+func (l *lane) send(o *op) {
 	l.mu.Lock()
-	wake := len(l.queue) > 0 && l.start(l.queue[0])
+	wake := len(l.queue) > 0 && l.start(o)
 	l.mu.Unlock()
 	if wake {
 		l.wake <- struct{}{}
@@ -239,6 +239,10 @@ func (l *lane) take() *flight {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.boarding = false
+	if l.busy-l.stuck > l.air.width {
+		l.busy-- // the node is not as far as it was: those who stay take what is queued
+		return nil
+	}
 	var ops []*op
 	most := maxFlight
 	if l.stuck > 0 {

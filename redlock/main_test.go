@@ -106,9 +106,14 @@ func (h *hold) release() redlock.Motion {
 	marked := r
 	marked.Mark = 10 * time.Second
 	return redlock.Motion{
-		Name:   "release",
-		Call:   r.Call(),
-		Marked: marked.Call,
+		Name: "release",
+		Call: r.Call(),
+		Removal: func(mark, _ bool) lua.Call {
+			if mark {
+				return marked.Call()
+			}
+			return r.Call()
+		},
 		Yes: func(reply any) (bool, error) {
 			_, err := lua.ParseReleased(reply)
 			return err == nil, err

@@ -20,6 +20,7 @@ type op struct {
 	ballot  *Ballot
 	node    int
 	expires time.Time // counts as a no from then on; see also Motion.Unsent
+	again   bool      // it was owed
 	answer  Answer    // guarded by ballot.mu until the ballot is decided
 }
 
@@ -53,8 +54,8 @@ func (o *op) call() (call lua.Call, ok bool) {
 			o.ballot.vote(o, Answer{Vote: Yes, unasked: true})
 			return lua.Call{}, false
 		}
-		if mark && m.Marked != nil {
-			return m.Marked(), true
+		if (mark || o.again) && m.Removal != nil {
+			return m.Removal(mark, o.again), true
 		}
 	}
 	return m.Call, true
@@ -64,7 +65,8 @@ func (o *op) call() (call lua.Call, ok bool) {
 // tells whether the node still owes a removal.
 func (o *op) settle(reply any, err error) (owes bool) {
 	m := &o.ballot.motion
-	if errors.Is(err, context.DeadlineExceeded) {
+	over := err == nil || isOver(err) // a dial that took too long among others
+	if !over && errors.Is(err, context.DeadlineExceeded) {
 		err = ErrSilent // the deadline is a bound's
 	}
 	a := Answer{Vote: No, Reply: reply, Err: err}
@@ -80,7 +82,7 @@ func (o *op) settle(reply any, err error) (owes bool) {
 	switch {
 	case m.Creates:
 		left := a.Vote == Yes || mayHaveWritten(err) || err == nil && m.Leaves != nil && m.Leaves(reply)
-		m.Footprint.created(o.node, left, err == nil || isOver(err))
+		m.Footprint.created(o.node, left, over)
 	case m.Removes && err == nil:
 		m.Footprint.removed(o.node)
 	}
