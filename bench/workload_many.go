@@ -19,7 +19,7 @@ func many(b *bench) error {
 	var targets []target
 	for _, n := range b.ns(1, 5) {
 		for _, workers := range b.crowds(64, 512) {
-			list := b.among(n, "holdfast", "fair", "redsync", "redislock", "rueidislock", "raw")
+			list := b.among(n, "holdfast", "fair", "redsync", "redislock", "rueidislock", "raw", "scripts")
 			s, err := b.compare(list, func(c contender) (figures, error) {
 				return b.try(c, b.on(n, job{Workers: workers, Own: true, Uncounted: true}, b.span))
 			})

@@ -31,7 +31,13 @@ const (
 
 // ask has every node grant the lock, or keep the place with the ticket as known now.
 func (q *queuer) ask() (*Lease, denial, error) {
-	h := q.hold
+	h, c := q.hold, q.engine.client
+	if q.round == 0 {
+		if err := q.sleepUntil(c.newcomers); err != nil {
+			return nil, denial{}, err
+		}
+		defer func() { <-c.newcomers }()
+	}
 	q.round++
 	a := &asking{queuer: q, hold: h, round: q.round}
 	b, err := q.engine.client.group.Decide(q.ctx, redlock.Motion{
@@ -42,6 +48,7 @@ func (q *queuer) ask() (*Lease, denial, error) {
 		Footprint: h.footprint,
 		Leaves:    q.engine.queued,
 		Each:      a.answered,
+		Unsent:    q.engine.set.patience(), // among tens of thousands who ask
 	})
 	if err != nil {
 		return nil, denial{}, contextError(q.ctx) // leave cleans up
@@ -67,6 +74,18 @@ func (q *queuer) ask() (*Lease, denial, error) {
 	q.ticket.Final = q.ticket.Final || q.agreed(b)+yielded >= q.engine.client.group.Quorum()
 	q.place.note(q, d)
 	return nil, d, nil
+}
+
+// sleepUntil waits for room in slots and takes it, unless the caller or the client ends.
+func (a *acquisition) sleepUntil(slots chan<- struct{}) error {
+	select {
+	case slots <- struct{}{}:
+		return nil
+	case <-a.ctx.Done():
+		return contextError(a.ctx)
+	case <-a.engine.client.closing:
+		return ErrClosed
+	}
 }
 
 // queued tells whether a reply to Wait has left the hold in the node's queue.

@@ -37,6 +37,7 @@ type Client struct {
 	channels  string        // what the Pub/Sub channels of clients begin with
 	alone     bool          // no node is a Cluster
 	closing   chan struct{} // closed by Close
+	newcomers chan struct{} // of queuers, those who ask for the first time
 
 	numbers atomic.Int64   // of holds
 	calls   sync.WaitGroup // calls that Close waits for
@@ -90,6 +91,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		guard:     s.guard,
 		journal:   journal{logger: s.logger},
 		closing:   make(chan struct{}),
+		newcomers: make(chan struct{}, maxNewcomers),
 		channels:  lua.ClientChannels(s.prefix),
 		alone:     !group.Clustered(),
 		contests:  make(map[contestKey]*contest),
@@ -107,6 +109,10 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 	c.watchdog = watchdog.New(renew)
 	return c, nil
 }
+
+// maxNewcomers bounds those who enter queues on the nodes at the same moment. Tens of
+// thousands would wait for each other's answers until these are too late, and ask again.
+const maxNewcomers = 1024
 
 // releaseTime is more than a node takes for each of many releases in a row.
 const releaseTime = 100 * time.Microsecond

@@ -46,6 +46,10 @@ type clientSettings struct {
 // sign is how often a waiter gives a sign of life.
 func (s settings) sign() time.Duration { return s.beat / 4 }
 
+// patience is how long a command may wait behind others, as it need not be renewed, or
+// tried again, sooner.
+func (s settings) patience() time.Duration { return s.ttl / 6 }
+
 // life is how long a waiter is taken for alive after a sign: three signs can fail.
 func (s settings) life() time.Duration { return s.beat * 3 / 4 }
 

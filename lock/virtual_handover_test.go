@@ -39,7 +39,7 @@ func TestHandOverInsideAProcessTakesOneRoundTrip(t *testing.T) {
 			start := time.Now()
 			require.NoError(t, l.Unlock(bg))
 			g := <-grants
-			l = g.after(t, start, trip, 4*trip) // the first on this connection greets the node
+			l = g.after(t, start, trip, 6*trip) // the first on this connection greets the node
 			took = append(took, g.at.Sub(start))
 			time.Sleep(time.Millisecond)
 		}
