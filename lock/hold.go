@@ -240,7 +240,7 @@ func (h *hold) close(patience time.Duration) *redlock.Ballot {
 	h.await(renewing)
 	h.slot.clear(h)
 	m := h.vacation(false)
-	m.Patience = patience
+	m.Patience, m.Unsent = patience, 0
 	b := h.engine.client.group.Vote(m)
 	h.engine.client.over(h)
 	return b
