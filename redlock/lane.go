@@ -174,9 +174,9 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 	if l.queue == nil {
 		l.queue = l.air.room()
 	}
-	ops := append(l.queue, o)
+	l.queue = append(l.queue, o)
+	f := l.air.depart(l.queue)
 	l.queue = nil // the flight owns the array
-	f := l.air.depart(ops)
 	f.here = true
 	l.arm(o.expires)
 	if l.over == nil {
