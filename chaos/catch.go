@@ -35,7 +35,7 @@ func (c *Catch) String() string {
 // A mutant is tried with so many seeds, and for so long with each: a bug shows itself
 // only if things go wrong at the right moment.
 const (
-	mutantTries = 3
+	mutantTries = 6
 	mutantRun   = 30 * time.Second
 )
 
