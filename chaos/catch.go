@@ -35,12 +35,12 @@ func (c *Catch) String() string {
 // A mutant is tried with so many seeds, and for so long with each: a bug shows itself
 // only if things go wrong at the right moment.
 const (
-	mutantTries = 6
+	mutantTries = 3
 	mutantRun   = 30 * time.Second
 )
 
 // catch runs a mutant until its checker has found it.
-func catch(m Mutant, tries int) *Catch {
+func catch(m Mutant) *Catch {
 	c := &Catch{Mutant: m}
 	dir := scratch("mutant")
 	defer os.RemoveAll(dir)
@@ -49,7 +49,7 @@ func catch(m Mutant, tries int) *Catch {
 		c.Err = err
 		return c
 	}
-	for try := range tries {
+	for try := range max(m.Tries, mutantTries) {
 		c.Mutant.Seed = m.Seed + uint64(try) + 1
 		r := Run{Cell: m.Cell, Seed: c.Mutant.Seed, Worker: program}
 		if findsAtOnce(m.By) {

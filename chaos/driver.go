@@ -33,7 +33,7 @@ func (d *driver) run() bool {
 	}
 	if chosen := d.mutants(); len(chosen) > 0 {
 		catches := each(d.parallel, chosen, func(m Mutant) *Catch {
-			c := catch(m, mutantTries)
+			c := catch(m)
 			fmt.Fprintln(d.log, c)
 			return c
 		})

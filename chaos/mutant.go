@@ -9,6 +9,7 @@ type Mutant struct {
 	By    string // the checker that must find it
 	Cell  Cell
 	Seed  uint64 // the tries begin with the next one
+	Tries int    // if it needs more than others: it is a matter of milliseconds
 	Edits []Edit
 }
 
@@ -51,7 +52,7 @@ func mutants() []Mutant {
 			Name: "validity counted from the reply",
 			By:   "exclusion",
 			Cell: patient(1),
-			Seed: 2,
+			Seed: 2, Tries: 6,
 			Edits: []Edit{{"lock/attempt.go",
 				"	validity := c.group.Validity(b.Start(), h.ttl)",
 				"	validity := c.group.Validity(time.Now(), h.ttl)"}},

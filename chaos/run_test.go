@@ -37,7 +37,7 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 	redistest.Require(t)
 	names := []string{"second round of the token skipped", "restart guard ignored"}
 	catches := each(len(names), names, func(name string) *Catch {
-		return catch(named(mutants(), name, func(m Mutant) string { return m.Name }), mutantTries)
+		return catch(named(mutants(), name, func(m Mutant) string { return m.Name }))
 	})
 	for _, c := range catches {
 		t.Run(c.Mutant.Name, func(t *testing.T) {

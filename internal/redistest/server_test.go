@@ -31,14 +31,13 @@ func TestStartReturnsAServerThatAnswers(t *testing.T) {
 }
 
 func TestServerIsGoneWithItsTest(t *testing.T) {
+	Require(t)
 	var s *Server
 	t.Run("owner", func(t *testing.T) {
 		s = Start(t)
 		s.Pause()
 	})
-	if s == nil {
-		t.SkipNow()
-	}
+	require.NotNil(t, s)
 	require.False(t, running(s.Pid()))
 	require.NoDirExists(t, s.dir)
 
