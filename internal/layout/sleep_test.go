@@ -22,19 +22,19 @@ func TestTestsSleepInVirtualTimeOnly(t *testing.T) {
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.SkipObjectResolution)
 		require.NoError(t, err)
-		real := false
+		servers := false
 		for _, i := range parsed.Imports {
-			real = real || strings.HasSuffix(i.Path.Value, `/internal/redistest"`)
+			servers = servers || strings.HasSuffix(i.Path.Value, `/internal/redistest"`)
 		}
 		if parsed.Name.Name == "redistest" {
-			real = true
+			servers = true
 		}
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			s, ok := n.(*ast.SelectorExpr)
 			if !ok || s.Sel.Name != "Sleep" {
 				return true
 			}
-			if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" && real {
+			if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" && servers {
 				t.Errorf("%s sleeps beside real servers", file)
 			}
 			return true
