@@ -33,7 +33,7 @@ const (
 func (q *queuer) ask() (*Lease, denial, error) {
 	h, c := q.hold, q.engine.client
 	if q.round == 0 {
-		if err := q.sleepUntil(c.newcomers); err != nil {
+		if err := q.awaitRoom(c.newcomers); err != nil {
 			return nil, denial{}, err
 		}
 		defer func() { <-c.newcomers }()
@@ -48,7 +48,7 @@ func (q *queuer) ask() (*Lease, denial, error) {
 		Footprint: h.footprint,
 		Leaves:    q.engine.queued,
 		Each:      a.answered,
-		Unsent:    q.engine.set.patience(), // among tens of thousands who ask
+		Unsent:    patience(h.ttl), // among tens of thousands who ask
 	})
 	if err != nil {
 		return nil, denial{}, contextError(q.ctx) // leave cleans up
@@ -76,8 +76,9 @@ func (q *queuer) ask() (*Lease, denial, error) {
 	return nil, d, nil
 }
 
-// sleepUntil waits for room in slots and takes it, unless the caller or the client ends.
-func (a *acquisition) sleepUntil(slots chan<- struct{}) error {
+// awaitRoom takes one of so many slots as soon as one is free, unless the caller or the
+// client ends.
+func (a *acquisition) awaitRoom(slots chan<- struct{}) error {
 	select {
 	case slots <- struct{}{}:
 		return nil

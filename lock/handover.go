@@ -54,11 +54,11 @@ func (h *hold) handOver(ctx context.Context) *redlock.Ballot {
 	c.over(h)
 	runtime.Gosched() // let the next one come along
 	b.Send()
-	_ = b.Wait(ctx) // each ballot is decided within the node timeout
+	_ = b.Wait(ctx) // it is decided within the node timeout, once it is sent
 	return b
 }
 
-// successor tells who is to be next.
+// successor tells who is to be next, and counts how often that was somebody here.
 func (c *Client) successor(h *hold) successor {
 	c.mu.Lock()
 	defer c.mu.Unlock()

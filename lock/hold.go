@@ -194,7 +194,7 @@ func (h *hold) vacation(quiet bool) redlock.Motion {
 		Removes:   true,
 		Footprint: h.footprint,
 		Until:     until,
-		Unsent:    e.set.patience(),
+		Unsent:    2 * e.client.group.NodeTimeout(), // Unlock has a bound
 	}
 }
 

@@ -46,9 +46,9 @@ type clientSettings struct {
 // sign is how often a waiter gives a sign of life.
 func (s settings) sign() time.Duration { return s.beat / 4 }
 
-// patience is how long a command may wait behind others, as it need not be renewed, or
-// tried again, sooner.
-func (s settings) patience() time.Duration { return s.ttl / 6 }
+// patience is how long a command of a hold may wait behind others that are sent to the
+// same node, as it is not repeated, nor renewed, sooner.
+func patience(ttl time.Duration) time.Duration { return ttl / 6 }
 
 // life is how long a waiter is taken for alive after a sign: three signs can fail.
 func (s settings) life() time.Duration { return s.beat * 3 / 4 }

@@ -36,7 +36,7 @@ func (h *hold) renew() {
 
 	r := &renewal{hold: h, ttl: ttl}
 	m := h.extension(ttl)
-	m.Unsent = ttl / 6 // among a hundred thousand others; it is tried again as often
+	m.Unsent = patience(ttl) // among a hundred thousand others
 	m.Each = r.answered
 	m.Then = r.decided
 	h.engine.client.group.Vote(m) // without mu: on a closed group the decision comes at once

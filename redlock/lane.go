@@ -171,6 +171,8 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 		return false
 	}
 	l.busy = 1
+	l.runners.Add(1) // whoever joins the lane waits for this one too
+	defer l.runners.Done()
 	if l.queue == nil {
 		l.queue = l.air.room()
 	}
@@ -189,12 +191,15 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 
 	l.mu.Lock()
 	l.land(f, end)
-	more := len(l.queue) > 0
+	more, closed := len(l.queue) > 0, l.closed
 	if !more {
 		l.busy--
 	}
 	l.mu.Unlock()
-	if more {
+	switch {
+	case more && closed:
+		l.drain() // the main runner may have ended
+	case more:
 		l.wake <- struct{}{} // busy stays at one: the main runner takes over
 	}
 	return true

@@ -1,6 +1,7 @@
 package redlock_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -66,4 +67,36 @@ func TestPreparedThatIsForgottenIsSentAllTheSame(t *testing.T) {
 	require.False(t, release.Won(), "nobody was asked in time")
 	redistest.Eventually(t, within, func() bool { return sent() > 0 }, "it is sent")
 	require.True(t, decide(t, g, next.acquire()).Won())
+}
+
+// Whoever closes the group waits for a caller that talks to the one node itself, and what
+// has gathered behind it is decided, too.
+func TestCloseWaitsForACallerOnItsOwnGoroutine(t *testing.T) {
+	t.Parallel()
+	_, proxies, clients := proxied(t, 1)
+	g := met(t, clients...)
+	require.True(t, decide(t, g, probe()).Won())
+	held := proxies[0].Hold(scripts, 1)
+	decided := make(chan struct{})
+	go func() {
+		_, _ = g.Decide(bg, probe())
+		close(decided)
+	}()
+	held.Wait(t)
+	behind := g.Vote(probe())
+	closed := make(chan struct{})
+	go func() {
+		g.Close()
+		close(closed)
+	}()
+	ctx, cancel := context.WithTimeout(bg, within)
+	defer cancel()
+	require.NoError(t, behind.Wait(ctx), "it is decided")
+	for _, ended := range []<-chan struct{}{closed, decided} {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			t.Fatal("it does not end")
+		}
+	}
 }
