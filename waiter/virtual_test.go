@@ -1,6 +1,7 @@
 package waiter_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,24 +10,61 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/waiter"
 )
 
 // How long things take, exactly.
 
 // inBubble runs f in virtual time, with a hub over n nodes and its ear on "orders".
-func inBubble(t *testing.T, n int, f func(t *testing.T, nodes []*virtual.Node, clients []redis.UniversalClient, e *ear)) {
+func inBubble(t *testing.T, n int, f func(t *testing.T, h *waiter.Hub, nodes []*virtual.Node, clients []redis.UniversalClient, e *ear)) {
 	synctest.Test(t, func(t *testing.T) {
 		nodes := virtual.StartN(t, n)
 		clients := virtual.NewHost(nodes).Clients(t)
 		h := newHub(t, clients...)
 		_, e := listen(t, h, "orders")
 		synctest.Wait()
-		f(t, nodes, clients, e)
+		f(t, h, nodes, clients, e)
+	})
+}
+
+// say has every node publish message on "orders", and waits until it has been dealt with.
+func say(t *testing.T, clients []redis.UniversalClient, message string) {
+	t.Helper()
+	for _, c := range clients {
+		publish(t, c, "orders", message)
+	}
+	synctest.Wait()
+}
+
+func TestOneReleaseWakesOnceAndNotOncePerNode(t *testing.T) {
+	for _, n := range []int{1, 3, 5} {
+		inBubble(t, n, func(t *testing.T, h *waiter.Hub, _ []*virtual.Node, clients []redis.UniversalClient, e *ear) {
+			_, other := listen(t, h, "payments")
+			var releases []string
+			for i := range 20 {
+				releases = append(releases, fmt.Sprint("release ", i))
+				say(t, clients, releases[i])
+			}
+			require.Equal(t, releases, e.all(), "%d nodes", n)
+			require.Empty(t, other.all(), "it is another channel's")
+		})
+	}
+}
+
+func TestEachWhoListensIsWokenUntilItLeaves(t *testing.T) {
+	inBubble(t, 3, func(t *testing.T, h *waiter.Hub, _ []*virtual.Node, clients []redis.UniversalClient, stays *ear) {
+		s, leaves := listen(t, h, "orders")
+		say(t, clients, "one")
+		s.Close()
+		s.Close() // again
+		say(t, clients, "two")
+		require.Equal(t, []string{"one"}, leaves.all())
+		require.Equal(t, []string{"one", "two"}, stays.all())
 	})
 }
 
 func TestQuorumWakesAtOnceAndAMinorityAfterTheGrace(t *testing.T) {
-	inBubble(t, 5, func(t *testing.T, _ []*virtual.Node, clients []redis.UniversalClient, e *ear) {
+	inBubble(t, 5, func(t *testing.T, _ *waiter.Hub, _ []*virtual.Node, clients []redis.UniversalClient, e *ear) {
 		for _, c := range clients[:3] {
 			publish(t, c, "orders", "by three")
 		}
@@ -50,7 +88,7 @@ func TestQuorumWakesAtOnceAndAMinorityAfterTheGrace(t *testing.T) {
 }
 
 func TestQuorumThatFollowsAMinorityWakesAgain(t *testing.T) {
-	inBubble(t, 5, func(t *testing.T, _ []*virtual.Node, clients []redis.UniversalClient, e *ear) {
+	inBubble(t, 5, func(t *testing.T, _ *waiter.Hub, _ []*virtual.Node, clients []redis.UniversalClient, e *ear) {
 		publish(t, clients[0], "orders", "late")
 		time.Sleep(100 * time.Millisecond)
 		publish(t, clients[1], "orders", "late")
@@ -71,7 +109,7 @@ func TestQuorumThatFollowsAMinorityWakesAgain(t *testing.T) {
 }
 
 func TestSilentConnectionIsFoundWithinFourSeconds(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, nodes []*virtual.Node, clients []redis.UniversalClient, e *ear) {
+	inBubble(t, 1, func(t *testing.T, _ *waiter.Hub, nodes []*virtual.Node, clients []redis.UniversalClient, e *ear) {
 		nodes[0].Silence(true)
 		time.Sleep(time.Second)
 		nodes[0].Silence(false) // what was open stays dead
@@ -88,7 +126,7 @@ func TestSilentConnectionIsFoundWithinFourSeconds(t *testing.T) {
 }
 
 func TestQuietConnectionIsKept(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, nodes []*virtual.Node, _ []redis.UniversalClient, e *ear) {
+	inBubble(t, 1, func(t *testing.T, _ *waiter.Hub, nodes []*virtual.Node, _ []redis.UniversalClient, e *ear) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		require.Empty(t, e.all(), "nothing was missed, nobody has to look")
