@@ -1,0 +1,114 @@
+// Package overhead measures what a lock costs its process, without a network and without a
+// server: every node answers each script with 1 at once. The module bench has what it
+// costs with both.
+package overhead
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/echo"
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+// Make makes a lock of the kind that is measured.
+type Make func(locks *lock.Client, name string) lock.Locker
+
+var bg = context.Background()
+
+func echoes(tb testing.TB, n int) *lock.Client {
+	tb.Helper()
+	locks, err := lock.NewClient(echo.Nodes(tb, n))
+	require.NoError(tb, err)
+	tb.Cleanup(func() { _ = locks.Close() })
+	return locks
+}
+
+// pair locks and unlocks m.
+func pair(ctx context.Context, tb testing.TB, m lock.Locker) {
+	lease, err := m.Lock(ctx)
+	if err == nil {
+		err = lease.Unlock(ctx)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// LockAndUnlock measures a lock that nobody else wants.
+func LockAndUnlock(b *testing.B, of Make) {
+	for _, n := range []int{1, 3, 5} {
+		b.Run(fmt.Sprintf("N=%d", n), func(b *testing.B) {
+			m := of(echoes(b, n), "orders")
+			b.ReportAllocs()
+			for b.Loop() {
+				pair(bg, b, m)
+			}
+		})
+	}
+}
+
+// LockAndUnlockInParallel measures many locks at once.
+func LockAndUnlockInParallel(b *testing.B, of Make) {
+	for _, n := range []int{1, 5} {
+		b.Run(fmt.Sprintf("N=%d", n), func(b *testing.B) {
+			locks := echoes(b, n)
+			b.ReportAllocs()
+			b.SetParallelism(32)
+			b.RunParallel(func(pb *testing.PB) {
+				m := of(locks, fmt.Sprintf("name %p", pb))
+				for pb.Next() {
+					pair(bg, b, m)
+				}
+			})
+		})
+	}
+}
+
+// Reenter measures a lock within a lock.
+func Reenter(b *testing.B, of Make) {
+	m := of(echoes(b, 1), "orders")
+	outer, err := m.Lock(bg)
+	require.NoError(b, err)
+	ctx := outer.Context(bg)
+	b.ReportAllocs()
+	for b.Loop() {
+		pair(ctx, b, m)
+	}
+}
+
+// Bounds are the most allocations that a lock and its unlock may cost. They are a little
+// above what was measured: lower them when it has become less.
+type Bounds struct {
+	One, Five float64 // nodes
+	Nested    float64 // on one node
+}
+
+// Allocations tests that a round on the hot path does not come to allocate more unnoticed.
+func Allocations(t *testing.T, of Make, most Bounds) {
+	for _, c := range []struct {
+		name   string
+		nodes  int
+		nested bool
+		most   float64
+	}{
+		{"one node", 1, false, most.One},
+		{"five nodes", 5, false, most.Five},
+		{"nested", 1, true, most.Nested},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, ctx := of(echoes(t, c.nodes), "orders"), bg
+			if c.nested {
+				outer, err := m.Lock(bg)
+				require.NoError(t, err)
+				ctx = outer.Context(bg)
+			}
+			got := testing.AllocsPerRun(500, func() { pair(ctx, t, m) })
+			t.Logf("%.0f allocations to lock and unlock", got)
+			require.LessOrEqual(t, got, c.most)
+		})
+	}
+}
