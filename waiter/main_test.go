@@ -112,11 +112,6 @@ func flush(t testing.TB, clients []redis.UniversalClient, channel string, e *ear
 	}
 }
 
-// without leaves out what flush has published.
-func without(heard []string) []string {
-	return slices.DeleteFunc(heard, func(m string) bool { return strings.HasPrefix(m, "flush ") })
-}
-
 // connections counts the Pub/Sub connections that a server has.
 func connections(t testing.TB, c redis.UniversalClient) int {
 	t.Helper()
