@@ -109,6 +109,44 @@ func TestCommandsPerHandOverDoNotGrowWithTheWaiters(t *testing.T) {
 	}
 }
 
+// The nodes agree with the process on who is next, so they need not tell it.
+func TestHandOversInsideAProcessPublishNothing(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 3, 5} {
+		r := newRig(t, n)
+		c := r.client(t, calm)
+		const waiters = 50
+		lease := r.hold(t, calm)
+		var calls []*call
+		for i := range waiters {
+			calls = append(calls, r.enqueue(t, here{c}, fmt.Sprint("waiter ", i)))
+		}
+		before := r.published(t)
+		require.NoError(t, lease.Unlock(bg))
+		r.serve(t, calls...)
+		// The first is told by the holder's, another client's.
+		require.Less(t, r.published(t)-before, n*waiters/5, "%d nodes", n)
+		r.requireDrained(t)
+	}
+}
+
+// published counts the messages that all servers have published.
+func (r *rig) published(t *testing.T) int {
+	t.Helper()
+	sum := 0
+	for _, s := range r.servers {
+		stats := s.Info(t, "commandstats", "cmdstat_publish")
+		if stats == "" {
+			continue // never
+		}
+		calls, _, _ := strings.Cut(strings.TrimPrefix(stats, "calls="), ",")
+		n, err := strconv.Atoi(calls)
+		require.NoError(t, err)
+		sum += n
+	}
+	return sum
+}
+
 // A cost is what each node had to do for one hand-over.
 type cost struct{ scripts, all float64 }
 

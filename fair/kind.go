@@ -31,9 +31,13 @@ func (kind) Wait(r lock.Request, ticket lua.Ticket, round int64) lua.Call {
 	return a.Call()
 }
 
-// Release wakes the head even if it is to be quiet: without that, nobody would be.
-func (kind) Release(r lock.Request, _ bool, mark time.Duration) lua.Call {
-	return lua.FairRelease{Fair: common(r), Hold: r.Hold, Count: r.Count, Mark: mark}.Call()
+// Release wakes the head even if it is to be quiet, but for the heir, who asks unasked.
+func (kind) Release(r lock.Request, quiet bool, mark time.Duration) lua.Call {
+	release := lua.FairRelease{Fair: common(r), Hold: r.Hold, Count: r.Count, Mark: mark}
+	if quiet {
+		release.Heir = r.Heir
+	}
+	return release.Call()
 }
 
 func (kind) Released(reply any) (bool, error) { return lua.ParseReleased(reply) }

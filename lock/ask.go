@@ -96,15 +96,17 @@ func (e *Engine) queued(reply any) bool {
 }
 
 // count takes the greatest ticket out of the answers, unless there is a final one, and
-// what they say of the head.
+// what they say of the head and the holder.
 func (q *queuer) count(b *redlock.Ballot) {
-	q.next, q.dying = false, 0
+	q.next, q.early, q.dying = false, false, 0
 	for i := range q.engine.client.group.Size() {
 		a, _ := q.engine.kind.Acquired(b.Answer(i).Reply)
 		if !q.ticket.Final {
 			q.ticket.Number = max(q.ticket.Number, a.Ticket)
 		}
-		q.next = q.next || a.Head == q.hold.id
+		next := a.Head == q.hold.id
+		q.next = q.next || next
+		q.early = q.early || next && q.engine.client.ended(q.place.contest.key.lock, a.Holder)
 		q.dying = max(q.dying, a.Dying)
 	}
 }

@@ -155,21 +155,25 @@ func (c *Client) heard(message string) {
 	q.place.stir(true)
 }
 
-// guess wakes who is probably next, if that is known to be somebody of this process:
-// it need not wait for the message to come round. Called with mu held.
-func (ct *contest) guess() {
+// heir is the queuer that is probably next, if that is known to be one of this process: it
+// need not wait for the message to come round. nil: there is none. Called with mu held.
+func (ct *contest) heir() (first *place) {
 	if ct.blind || len(ct.queue) == 0 || ct.queue[0].queuer == nil {
-		return
+		return nil
 	}
-	var first *place
 	for _, p := range ct.queue {
 		if p.ticket > 0 && (first == nil || p.ticket < first.ticket || p.ticket == first.ticket && p.id < first.id) {
 			first = p
 		}
 	}
-	if first != nil {
-		first.guessed = true
-		first.stir(true)
+	return first
+}
+
+// inherit has p, unless it is nil, ask for the lock as its heir. Called with mu held.
+func (p *place) inherit() {
+	if p != nil {
+		p.guessed = true
+		p.stir(true)
 	}
 }
 

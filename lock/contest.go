@@ -207,6 +207,16 @@ func (c *Client) crowded(key contestKey) bool {
 	return c.contests[key] != nil
 }
 
+// ended tells whether the hold called id was this client's and is not any more.
+func (c *Client) ended(lock, id string) bool {
+	if !c.made(id) {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.holds(lock, id)
+}
+
 // holds tells whether this client has lock by the hold called id, of either kind. Called
 // with mu held.
 func (c *Client) holds(lock, id string) bool {

@@ -24,7 +24,7 @@ type successor uint8
 const (
 	unknown   successor = iota // nobody waits here
 	returning                  // nobody, but whoever had it last may be about to
-	local                      // a contender of this process: nobody else need be told
+	local                      // somebody of this process: nobody else need be told
 	anybody                    // it is the turn of the other processes too, or for the nodes to say
 )
 
@@ -35,45 +35,53 @@ const (
 // other processes have no chance meanwhile, and are not told. Now and then the one here is
 // woken as they are, by the message.
 //
+// Of queuers, the one here that is probably next is the release's heir: a node that has it
+// at the head wakes nobody. If it leaves instead, its leave wakes the next one. If its
+// request is lost, or overtakes the release, it is the one to ask again.
+//
 // ctx never ends.
 func (h *hold) handOver(ctx context.Context) *redlock.Ballot {
 	c := h.engine.client
-	next := c.successor(h)
+	next, heir := c.successor(h)
 	if next == returning {
 		runtime.Gosched()
-		next = c.successor(h)
+		next, heir = c.successor(h)
 	}
 	if next == unknown || next == returning {
-		b, _ := c.group.Decide(ctx, h.vacation(false))
+		b, _ := c.group.Decide(ctx, h.vacation(false, nil))
 		h.slot.give()
-		c.over(h)
+		c.over(h, nil)
 		return b
 	}
-	b := c.group.Prepare(h.vacation(next == local))
+	b := c.group.Prepare(h.vacation(next == local, heir))
 	h.slot.give()
-	c.over(h)
+	c.over(h, heir)
 	runtime.Gosched() // let the next one come along
 	b.Send()
 	_ = b.Wait(ctx) // it is decided within the node timeout, once it is sent
 	return b
 }
 
-// successor tells who is to be next, and counts how often that was somebody here.
-func (c *Client) successor(h *hold) successor {
+// successor tells who is to be next, and counts how often that was a contender of this
+// process. A queuer of it is named: the nodes know whether they agree.
+func (c *Client) successor(h *hold) (successor, *place) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ct := c.contests[h.engine.contest()]
 	switch {
 	case ct == nil:
-		return unknown
+		return unknown, nil
 	case len(ct.queue) == 0 && ct.streak > 0:
 		ct.even = false
-		return returning
+		return returning, nil
 	case len(ct.queue) == 0:
-		return unknown
+		return unknown, nil
 	}
 	if ct.queue[0].queuer != nil {
-		return anybody
+		if heir := ct.heir(); heir != nil {
+			return local, heir
+		}
+		return anybody, nil
 	}
 	ct.streak++
 	now := time.Now().UnixMilli()
@@ -83,17 +91,18 @@ func (c *Client) successor(h *hold) successor {
 	long := ct.streak >= maxStreak || now-ct.since >= maxReign.Milliseconds()
 	if ct.even = long && ct.wakes != nil; ct.even {
 		ct.streak, ct.since = 1, now
-		return anybody
+		return anybody, nil
 	}
 	ct.hushed = true
-	return local
+	return local, nil
 }
 
-// over notes that h has ended, and has the next one here try. The release is in the
-// lanes by now, so it is executed before what the next one sends.
-func (c *Client) over(h *hold) {
+// over notes that h has ended, and has the next one here try: heir, if the nodes count on
+// it. The release is in the lanes by now, so it is executed before what the next one sends.
+func (c *Client) over(h *hold, heir *place) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	heir.inherit() // whatever has become of h: nobody else wakes it
 	ct := c.contests[h.engine.contest()]
 	if ct == nil || ct.holder != h {
 		return
@@ -104,7 +113,9 @@ func (c *Client) over(h *hold) {
 	} else {
 		ct.wakeHead(false)
 	}
-	ct.guess()
+	if heir == nil {
+		ct.heir().inherit()
+	}
 	ct.tidy()
 }
 

@@ -167,20 +167,24 @@ func (h *hold) lost(reason string) {
 func (h *hold) abandon() {
 	c := h.engine.client
 	h.vacate(false)
-	c.over(h)
+	c.over(h, nil)
 	c.journal.lost(h)
 }
 
 // vacate sends the release of the whole hold, and does not wait.
 func (h *hold) vacate(quiet bool) *redlock.Ballot {
-	return h.engine.client.group.Vote(h.vacation(quiet))
+	return h.engine.client.group.Vote(h.vacation(quiet, nil))
 }
 
 // vacation is the release of the whole hold: on every node that has the key or may
 // have it. Nodes that do not confirm are asked again until the key has expired.
-// Nothing may create the key from here on.
-func (h *hold) vacation(quiet bool) redlock.Motion {
+// Nothing may create the key from here on. heir is nil if it is not quiet or of no queue.
+func (h *hold) vacation(quiet bool, heir *place) redlock.Motion {
 	e := h.engine
+	r := h.request(0)
+	if heir != nil {
+		r.Heir = heir.id
+	}
 	h.footprint.Close()
 	h.mu.Lock()
 	// What was sent last may be on its way for a node timeout.
@@ -188,8 +192,8 @@ func (h *hold) vacation(quiet bool) redlock.Motion {
 	h.mu.Unlock()
 	return redlock.Motion{
 		Name:      "release",
-		Call:      e.kind.Release(h.request(0), quiet, 0),
-		Removal:   h.removal(quiet),
+		Call:      e.kind.Release(r, quiet, 0),
+		Removal:   h.removal(r, quiet),
 		Yes:       e.vacated,
 		Removes:   true,
 		Footprint: h.footprint,
@@ -199,14 +203,14 @@ func (h *hold) vacation(quiet bool) redlock.Motion {
 }
 
 // removal makes the releases that a vacation sends where its call will not do.
-func (h *hold) removal(quiet bool) func(mark, again bool) lua.Call {
+func (h *hold) removal(r Request, quiet bool) func(mark, again bool) lua.Call {
 	return func(mark, again bool) lua.Call {
 		life := time.Duration(0)
 		if mark {
 			life = markLife
 		}
 		// A quiet one relies on who comes right behind it. By now that one has been refused.
-		return h.engine.kind.Release(h.request(0), quiet && !again, life)
+		return h.engine.kind.Release(r, quiet && !again, life)
 	}
 }
 
@@ -239,10 +243,10 @@ func (h *hold) close(patience time.Duration) *redlock.Ballot {
 	}
 	h.await(renewing)
 	h.slot.clear(h)
-	m := h.vacation(false)
+	m := h.vacation(false, nil)
 	m.Patience, m.Unsent = patience, 0
 	b := h.engine.client.group.Vote(m)
-	h.engine.client.over(h)
+	h.engine.client.over(h, nil)
 	return b
 }
 

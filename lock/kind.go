@@ -15,7 +15,8 @@ type Kind interface {
 	// Acquired reads a reply to Acquire.
 	Acquired(reply any) (lua.Acquired, error)
 	// Release leaves r.Count of the hold; with none left it ends the hold and wakes
-	// who comes next, unless quiet. mark voids the hold id for so long.
+	// who comes next, unless somebody of this process does who asks right behind it: quiet.
+	// mark voids the hold id for so long.
 	Release(r Request, quiet bool, mark time.Duration) lua.Call
 	// Released reads a reply to Release: whether the hold was there.
 	Released(reply any) (bool, error)
@@ -56,4 +57,5 @@ type Request struct {
 	Life      time.Duration // of a waiter without a sign of life
 	Channel   string        // what the channel of a client begins with
 	Alone     bool          // no node is a Cluster: who listens to a server is connected to it
+	Heir      string        // of a Queue: the hold that asks right behind a quiet release, if one does
 }

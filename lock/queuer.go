@@ -28,7 +28,10 @@ type queuer struct {
 	round  int64 // how often it has asked
 	next   bool  // a node has it at the head
 	// dying is when a head that seems to be dead will be dropped; 0: none is known.
-	dying  time.Duration
+	dying time.Duration
+	// early tells that a node which has it at the head still had a hold of this client that
+	// has ended: the release may have counted on it, and then nobody is woken.
+	early  bool
 	waited bool // for the subscription
 }
 
@@ -81,7 +84,7 @@ func (q *queuer) wait(d denial) error {
 		return q.sleep(nil, c.listen().Ready(), c.group.NodeTimeout(), change)
 	}
 	wake := q.place.listen()
-	if d.err != nil {
+	if d.err != nil || q.early {
 		return q.sleep(wake, nil, q.backOff(), change)
 	}
 	// Heartbeats have a free lock's head woken; what is left for a timer is the end of

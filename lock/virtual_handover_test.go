@@ -27,6 +27,19 @@ func line(m lock.Locker, waiters int) <-chan grant {
 	return grants
 }
 
+// ofEitherKind runs f over so many nodes with each kind of lock.
+func ofEitherKind(t *testing.T, sizes []int, f func(t *testing.T, w *world, of func(*process) lock.Locker)) {
+	t.Helper()
+	for kind, of := range map[string]func(*process) lock.Locker{
+		"reentrant": func(p *process) lock.Locker { return p.mutex() },
+		"fair":      func(p *process) lock.Locker { return p.queue() },
+	} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, sizes, func(t *testing.T, w *world) { f(t, w, of) })
+		})
+	}
+}
+
 func TestHandOverInsideAProcessTakesOneRoundTrip(t *testing.T) {
 	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
 		const trip, waiters = 20 * time.Millisecond, 21
@@ -78,13 +91,14 @@ func TestHandOversInsideAProcessWakeNobodyElse(t *testing.T) {
 }
 
 func TestWhoWasToHaveTheLockAndGivesUpTellsOtherProcesses(t *testing.T) {
-	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+	ofEitherKind(t, []int{1, 3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
 		const trip = 50 * time.Millisecond
 		p := w.process()
-		l := w.lock(p.mutex())
+		l := w.lock(of(p))
 		ctx, cancel := context.WithCancel(bg)
-		here := wait(ctx, p.mutex())
-		other := wait(bg, w.process().mutex())
+		here := wait(ctx, of(p))
+		synctest.Wait()
+		other := wait(bg, of(w.process()))
 		time.Sleep(time.Minute)
 		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip, 0) })
 		start := time.Now()
@@ -123,14 +137,15 @@ func TestAProcessThatHoldsALockForLongTellsTheOthersOfEachRelease(t *testing.T) 
 // A node that does not know the release by its hash runs it after the attempt that was
 // sent with it. Nobody is told of that release.
 func TestHandOverThroughNodesThatHaveForgottenTheReleaseIsAsQuick(t *testing.T) {
-	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+	ofEitherKind(t, []int{1, 3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
 		p := w.process()
-		l := w.lock(p.mutex())
-		grants := line(p.mutex(), 1)
+		l := w.lock(of(p))
+		grants := line(of(p), 1)
 		time.Sleep(time.Minute)
 		for _, c := range p.Clients(t) {
 			require.NoError(t, c.ScriptFlush(bg).Err())
 			require.NoError(t, c.ScriptLoad(bg, lua.Acquire{}.Call().Script().Source).Err())
+			require.NoError(t, c.ScriptLoad(bg, lua.FairAcquire{}.Call().Script().Source).Err())
 			require.NoError(t, c.Close())
 		}
 		start := time.Now()

@@ -84,13 +84,14 @@ type FairRelease struct {
 	Hold  string
 	Count int           // what is left; 0 ends the hold
 	Mark  time.Duration // void the hold id for so long; 0: no need
+	Heir  string        // waiting hold that asks right behind this, and need not be woken; "": none
 }
 
 // Call makes the call.
 func (r FairRelease) Call() Call {
-	args := append(newCall(fairReleaseScript, 4, 5),
+	args := append(newCall(fairReleaseScript, 4, 6),
 		r.Keys.Lock, r.Keys.Void, r.Keys.Queue, r.Keys.Waiters,
-		r.Hold, r.Count, r.Channel, Millis(r.Mark), flag(r.Alone))
+		r.Hold, r.Count, r.Channel, Millis(r.Mark), flag(r.Alone), r.Heir)
 	return Call{script: fairReleaseScript, args: args}
 }
 

@@ -34,9 +34,9 @@
 
 local found = redis.call('EXISTS', KEYS[1], KEYS[3], KEYS[4])
 if found > 0 then
-  local count = redis.call('HGET', KEYS[1], ARGV[1])
-  if count then
-    if tonumber(ARGV[2]) > tonumber(count) then
+  local held = redis.call('HGETALL', KEYS[1])
+  if held[1] == ARGV[1] then
+    if tonumber(ARGV[2]) > tonumber(held[2]) then
       redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
     end
     if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then
@@ -59,7 +59,6 @@ if found > 0 then
   end
   local now = clock()
   local first = head(KEYS[4], KEYS[5], now)
-  local held = redis.call('HGETALL', KEYS[1])
   if held[1] or first and first ~= ARGV[1] then
     local ticket = 0
     if ARGV[5] ~= '' and ARGV[2] == '1' then

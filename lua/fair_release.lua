@@ -1,4 +1,5 @@
--- Lowers the hold count of a hold, or ends the hold or its wait, and wakes who is next.
+-- Lowers the hold count of a hold, or ends the hold or its wait, and wakes who is next,
+-- unless that is who comes right behind.
 --
 -- KEYS[1] lock:{name}          hash  hold id -> hold count
 -- KEYS[2] lock:{name}:void     zset  voided hold id -> when the mark may go, microseconds
@@ -9,6 +10,7 @@
 -- ARGV[3] what the channel of a client begins with
 -- ARGV[4] life of the mark that voids this hold id, milliseconds; 0: no mark
 -- ARGV[5] 1: every listener of this deployment is connected to this very server
+-- ARGV[6] waiting hold id that asks right behind this, and need not be woken; empty: none
 --
 -- Returns 1   the count is lowered, or the hold is ended
 -- Returns 0   the hold was not there
@@ -21,7 +23,8 @@ local found = 0
 if ARGV[2] == '0' then
   found = redis.call('HDEL', KEYS[1], ARGV[1])
   local waited = drop(KEYS[3], KEYS[4], ARGV[1])
-  if found + waited > 0 and redis.call('EXISTS', KEYS[1]) == 0 then
+  if (found == 1 or waited == 1 and redis.call('EXISTS', KEYS[1]) == 0) and
+      (ARGV[6] == '' or redis.call('ZRANGE', KEYS[3], 0, 0)[1] ~= ARGV[6]) then
     wake(KEYS[3], KEYS[4], clock(), ARGV[3], ARGV[1], ARGV[5])
   end
 else
