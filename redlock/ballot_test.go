@@ -95,17 +95,22 @@ func TestAnswersDoNotChangeAfterTheDecision(t *testing.T) {
 func TestCallerLeavesWhenItsContextEnds(t *testing.T) {
 	_, proxies, clients := proxied(t, 3)
 	g := met(t, clients...)
+	const delay = timeout / 2
 	for _, p := range proxies {
-		p.SetDelay(100 * time.Millisecond)
+		p.SetDelay(delay)
 	}
 	ctx, cancel := context.WithCancel(bg)
 	cancel()
-	start := time.Now()
-	b, err := g.Decide(ctx, probe())
-	require.ErrorIs(t, err, context.Canceled)
-	require.Less(t, time.Since(start), 50*time.Millisecond)
-	require.NoError(t, b.Wait(bg), "the ballot goes on")
-	require.True(t, b.Won())
+	fastest := time.Hour
+	for range 3 { // the machine may be busy
+		start := time.Now()
+		b, err := g.Decide(ctx, probe())
+		fastest = min(fastest, time.Since(start))
+		require.ErrorIs(t, err, context.Canceled)
+		require.NoError(t, b.Wait(bg), "the ballot goes on")
+		require.True(t, b.Won())
+	}
+	require.Less(t, fastest, delay/2)
 }
 
 func TestErrorNamesWhatEachNodeAnswered(t *testing.T) {

@@ -11,6 +11,9 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
+// trip leaves room for a machine that stalls: within the node timeout, and within two.
+const trip = 80 * time.Millisecond
+
 // prepared has a hold's release wait for company, on so many nodes.
 func prepared(t *testing.T, n int) (g *redlock.Group, release *redlock.Ballot, next *hold, sent func() int) {
 	t.Helper()
@@ -22,7 +25,7 @@ func prepared(t *testing.T, n int) (g *redlock.Group, release *redlock.Ballot, n
 	all.All = true
 	require.True(t, decide(t, g, all).Won())
 	for _, p := range proxies {
-		p.SetDelay(20 * time.Millisecond) // what is sent apart arrives apart
+		p.SetDelay(trip) // what is sent apart arrives apart
 	}
 	release = g.Prepare(h.release())
 	return g, release, newHold(t, g, "orders"), func() int {
@@ -42,7 +45,7 @@ func TestPreparedLeavesWithTheNextMotion(t *testing.T) {
 		start := time.Now()
 		require.True(t, decide(t, g, next.acquire()).Won(), "it is behind the release")
 		require.NoError(t, release.Wait(bg))
-		require.Less(t, time.Since(start), 2*20*time.Millisecond, "both in one round trip")
+		require.Less(t, time.Since(start), 2*trip, "both in one round trip")
 		require.True(t, release.Won())
 	}
 }
@@ -66,7 +69,7 @@ func TestPreparedThatIsForgottenIsSentAllTheSame(t *testing.T) {
 	require.NoError(t, release.Wait(bg))
 	require.False(t, release.Won(), "nobody was asked in time")
 	redistest.Eventually(t, within, func() bool { return sent() > 0 }, "it is sent")
-	require.True(t, decide(t, g, next.acquire()).Won())
+	redistest.Eventually(t, within, func() bool { return decide(t, g, next.acquire()).Won() }, "the lock is free")
 }
 
 // Whoever closes the group waits for a caller that talks to the one node itself, and what
