@@ -172,3 +172,39 @@ func TestCancelledExtendLeavesTheLeaseAsItWas(t *testing.T) {
 		require.Equal(t, deadline, l.Deadline())
 	})
 }
+
+// What a caller asked for who has left may have been done. A node that was cut off before it
+// could confirm the release is asked for as long as it may have the key: for the TTL that
+// was asked for last, and not for the hold's.
+func TestReleaseIsRepeatedForAsLongAsAnyTTLThatWasAskedFor(t *testing.T) {
+	for what, ask := range map[string]func(ctx context.Context, p *process, l *lock.Lease) error{
+		"Extend": func(ctx context.Context, _ *process, l *lock.Lease) error { return l.Extend(ctx, time.Minute) },
+		"re-entry": func(ctx context.Context, p *process, _ *lock.Lease) error {
+			_, err := p.mutex(lock.WithTTL(time.Minute)).Lock(ctx)
+			return err
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+				const trip = 20 * time.Millisecond
+				p := w.process()
+				l := w.lock(p.mutex(lock.WithTTL(5*time.Second), lock.WithoutWatchdog()))
+				each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, trip) })
+				ctx, cancel := context.WithTimeout(l.Context(bg), trip/2)
+				defer cancel()
+				require.ErrorIs(t, ask(ctx, p, l), context.DeadlineExceeded)
+				time.Sleep(trip)
+				far := w.nodes[0]
+				_, ttl := far.Holder(keys.Lock)
+				require.Greater(t, ttl, 50*time.Second, "it was done")
+				far.Silence(true)
+				require.NoError(t, l.Unlock(bg))
+				time.Sleep(30 * time.Second)
+				requireHolder(t, l.ID(), w.nodes[:1])
+				far.Silence(false)
+				time.Sleep(5 * time.Second)
+				requireHolder(t, "", w.nodes)
+			})
+		})
+	}
+}
