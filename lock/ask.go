@@ -38,6 +38,10 @@ func (q *queuer) ask() (*Lease, denial, error) {
 		}
 		defer func() { <-c.newcomers }()
 	}
+	guessed := q.place.inherited()
+	if guessed {
+		q.inherits = inheritance{open: true}
+	}
 	q.round++
 	a := &asking{queuer: q, hold: h, round: q.round}
 	b, err := q.engine.client.group.Decide(q.ctx, redlock.Motion{
@@ -72,7 +76,8 @@ func (q *queuer) ask() (*Lease, denial, error) {
 		q.ticket.Number, yielded = greatest, 0 // to be stated to the others
 	}
 	q.ticket.Final = q.ticket.Final || q.agreed(b)+yielded >= q.engine.client.group.Quorum()
-	q.place.note(q, d)
+	q.inherits.open = q.inherits.open && (d.err != nil || q.early(b))
+	q.place.note(q, d, guessed)
 	return nil, d, nil
 }
 
@@ -96,17 +101,15 @@ func (e *Engine) queued(reply any) bool {
 }
 
 // count takes the greatest ticket out of the answers, unless there is a final one, and
-// what they say of the head and the holder.
+// what they say of the head.
 func (q *queuer) count(b *redlock.Ballot) {
-	q.next, q.early, q.dying = false, false, 0
+	q.next, q.dying = false, 0
 	for i := range q.engine.client.group.Size() {
 		a, _ := q.engine.kind.Acquired(b.Answer(i).Reply)
 		if !q.ticket.Final {
 			q.ticket.Number = max(q.ticket.Number, a.Ticket)
 		}
-		next := a.Head == q.hold.id
-		q.next = q.next || next
-		q.early = q.early || next && q.engine.client.ended(q.place.contest.key.lock, a.Holder)
+		q.next = q.next || a.Head == q.hold.id
 		q.dying = max(q.dying, a.Dying)
 	}
 }

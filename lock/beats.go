@@ -155,30 +155,8 @@ func (c *Client) heard(message string) {
 	q.place.stir(true)
 }
 
-// heir is the queuer that is probably next, if that is known to be one of this process: it
-// need not wait for the message to come round. nil: there is none. Called with mu held.
-func (ct *contest) heir() (first *place) {
-	if ct.blind || len(ct.queue) == 0 || ct.queue[0].queuer == nil {
-		return nil
-	}
-	for _, p := range ct.queue {
-		if p.ticket > 0 && (first == nil || p.ticket < first.ticket || p.ticket == first.ticket && p.id < first.id) {
-			first = p
-		}
-	}
-	return first
-}
-
-// inherit has p, unless it is nil, ask for the lock as its heir. Called with mu held.
-func (p *place) inherit() {
-	if p != nil {
-		p.guessed = true
-		p.stir(true)
-	}
-}
-
-// note remembers what an attempt of q found.
-func (p *place) note(q *queuer, d denial) {
+// note remembers what an attempt of q found. guessed: it was woken as an heir.
+func (p *place) note(q *queuer, d denial, guessed bool) {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -186,8 +164,7 @@ func (p *place) note(q *queuer, d denial) {
 	if q.ticket.Final {
 		p.ticket = q.ticket.Number
 	}
-	if p.guessed {
-		p.guessed = false
+	if guessed {
 		p.contest.blind = p.contest.blind || !q.next
 	}
 }

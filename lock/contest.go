@@ -45,9 +45,9 @@ type place struct {
 	look    bool          // try, even if this process seems to hold the lock
 
 	// Of a queuer.
-	id      string // of the hold that waits on the nodes; "": none yet
-	ticket  int64  // once a quorum has it; 0: not yet
-	guessed bool   // woken by guess
+	id     string // of the hold that waits on the nodes; "": none yet
+	ticket int64  // once a quorum has it; 0: not yet
+	heir   bool   // named as one since it last asked
 }
 
 // join queues p for key.

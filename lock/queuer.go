@@ -29,10 +29,9 @@ type queuer struct {
 	next   bool  // a node has it at the head
 	// dying is when a head that seems to be dead will be dropped; 0: none is known.
 	dying time.Duration
-	// early tells that a node which has it at the head still had a hold of this client that
-	// has ended: the release may have counted on it, and then nobody is woken.
-	early  bool
-	waited bool // for the subscription
+	// inherits is open while it may have asked before the release that counts on it.
+	inherits inheritance
+	waited   bool // for the subscription
 }
 
 // deafPoll is how often the head of the queue looks while it cannot be told anything.
@@ -84,7 +83,10 @@ func (q *queuer) wait(d denial) error {
 		return q.sleep(nil, c.listen().Ready(), c.group.NodeTimeout(), change)
 	}
 	wake := q.place.listen()
-	if d.err != nil || q.early {
+	if hurry := q.inherits.pause(); hurry > 0 {
+		return q.sleep(wake, nil, hurry, change)
+	}
+	if d.err != nil {
 		return q.sleep(wake, nil, q.backOff(), change)
 	}
 	// Heartbeats have a free lock's head woken; what is left for a timer is the end of

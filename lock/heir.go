@@ -1,0 +1,91 @@
+package lock
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+const (
+	// An heir that may have come too early asks again after firstHurry, then after twice
+	// that, up to lastHurry, and so often that it takes about a second.
+	firstHurry = 5 * time.Millisecond
+	lastHurry  = 50 * time.Millisecond
+	hurries    = 24
+)
+
+// An inheritance is what a queuer has to see to that was named to the nodes as the heir of a
+// hold: a node on which the release found it at the head has woken nobody. It asks until no
+// node can have run the release after its request. Signs of life would find the free lock,
+// too, but later.
+type inheritance struct {
+	open  bool
+	tries int
+}
+
+// pause is how long the heir waits until it asks again; 0: it need not hurry.
+func (i *inheritance) pause() time.Duration {
+	if !i.open || i.tries == hurries {
+		return 0
+	}
+	pause := min(firstHurry<<min(i.tries, 10), lastHurry)
+	i.tries++
+	return pause/2 + rand.N(pause/2)
+}
+
+// early tells whether the release may run on a node after what the nodes have answered: it
+// still has a hold of this client that has ended; or it has not answered, and the queuer's
+// turn has come on others.
+func (q *queuer) early(b *redlock.Ballot) bool {
+	c := q.engine.client
+	turn, silent := q.next, false
+	for i := range c.group.Size() {
+		answer := b.Answer(i)
+		switch answer.Vote {
+		case redlock.Yes:
+			turn = true
+		case redlock.No:
+			a, err := q.engine.kind.Acquired(answer.Reply)
+			silent = silent || err != nil
+			if c.ended(q.place.contest.key.lock, a.Holder) {
+				return true
+			}
+		default:
+			silent = true
+		}
+	}
+	return turn && silent
+}
+
+// heir is the queuer that is probably next, if that is known to be one of this process: it
+// need not wait for the message to come round. nil: there is none. Called with mu held.
+func (ct *contest) heir() (first *place) {
+	if ct.blind || len(ct.queue) == 0 || ct.queue[0].queuer == nil {
+		return nil
+	}
+	for _, p := range ct.queue {
+		if p.ticket > 0 && (first == nil || p.ticket < first.ticket || p.ticket == first.ticket && p.id < first.id) {
+			first = p
+		}
+	}
+	return first
+}
+
+// inherit has p, unless it is nil, ask for the lock as its heir. Called with mu held.
+func (p *place) inherit() {
+	if p != nil {
+		p.heir = true
+		p.stir(true)
+	}
+}
+
+// inherited tells whether p was named as an heir since it last asked.
+func (p *place) inherited() bool {
+	c := p.contest.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	heir := p.heir
+	p.heir = false
+	return heir
+}

@@ -1,0 +1,121 @@
+package lock_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/fair"
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+// An heir of a fair lock is told of the release by nobody. Whatever becomes of its request,
+// it takes the lock soon, and not with its next sign of life.
+
+// hurry is the most that an heir waits once it can take the lock.
+const hurry = 50 * time.Millisecond
+
+// heir has a process wait for the lock, whose next sign of life is a second away.
+func heir(p *process) <-chan grant {
+	g := wait(bg, p.queue(lock.WithWaiterHeartbeat(beat)))
+	synctest.Wait()
+	time.Sleep(20*time.Second + beat/16)
+	return g
+}
+
+// forget has every node forget the script of the release. So that comes a round trip after
+// the request that was sent behind it.
+func forget(t *testing.T, p *process) {
+	t.Helper()
+	for _, c := range p.Clients(t) {
+		require.NoError(t, c.ScriptFlush(bg).Err())
+		for _, s := range []lua.Call{lua.FairAcquire{}.Call(), lua.FairBeat{}.Call()} {
+			require.NoError(t, c.ScriptLoad(bg, s.Script().Source).Err())
+		}
+		require.NoError(t, c.Close())
+	}
+}
+
+func TestHeirAsksAgainIfTheHeadLeftBetweenItsRequestAndTheRelease(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		const way = 20 * time.Millisecond
+		p := w.process()
+		l := w.lock(p.queue())
+		first := heir(p)
+		require.NoError(t, l.Unlock(bg))
+		l = (<-first).lease // over connections that are there from now on
+		ctx, cancel := context.WithCancel(bg)
+		head := wait(ctx, w.process().queue())
+		synctest.Wait()
+		g := heir(p)
+		forget(t, p)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(way, way) })
+		cancel() // the head's release takes three ways, too
+		time.Sleep(way + way/4)
+		start := time.Now()
+		require.NoError(t, l.Unlock(bg))
+		require.Error(t, (<-head).err)
+		// The release runs after three ways.
+		(<-g).after(t, start, 4*way, 5*way+hurry)
+	})
+}
+
+func TestHeirIsNoSlowerForTroublesOfLongAgo(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.queue(lock.WithTTL(time.Minute)))
+		each(w.nodes, (*virtual.Node).Pause)
+		time.AfterFunc(10*time.Second, func() { each(w.nodes, (*virtual.Node).Resume) })
+		g := heir(p)
+		forget(t, p)
+		start := time.Now()
+		require.NoError(t, l.Unlock(bg))
+		(<-g).after(t, start, 0, hurry)
+	})
+}
+
+func TestHeirAsksAgainSoonAfterItsConnectionStalled(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		const stall = 900 * time.Millisecond
+		p := w.process()
+		l := w.lock(p.queue())
+		g := heir(p)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(stall, 0) })
+		time.AfterFunc(time.Millisecond, func() { each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 0) }) })
+		start := time.Now()
+		_ = l.Unlock(bg) // too few nodes answer
+		(<-g).after(t, start, 0, stall+hurry)
+	})
+}
+
+func TestHeirAsksAgainIfANodeWasSlowAndAStrangerAheadOnAnother(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.queue())
+		// The stranger comes to reach one node alone.
+		others := virtual.StartN(t, 3)
+		strange, err := lock.NewClient(virtual.NewHost([]*virtual.Node{others[0], w.nodes[1], others[2]}).Clients(t))
+		require.NoError(t, err)
+		defer func() { _ = strange.Close() }()
+		others[0].Kill()
+		others[2].Kill()
+		ctx, cancel := context.WithCancel(bg)
+		defer cancel()
+		wait(ctx, fair.New(strange, "orders"))
+		time.Sleep(5 * time.Second)
+
+		w.nodes[2].SetDelay(time.Millisecond, 0) // its ticket is a quorum's that knows the stranger
+		g := heir(p)
+		const slow = 300 * time.Millisecond
+		w.nodes[2].SetDelay(slow, 0)
+		time.AfterFunc(time.Millisecond, func() { w.nodes[2].SetDelay(0, 0) })
+		start := time.Now()
+		require.NoError(t, l.Unlock(bg))
+		(<-g).after(t, start, slow, slow+hurry)
+	})
+}
