@@ -54,19 +54,19 @@ if found > 0 then
     -- The counter may have been evicted; the next extension writes it again.
     return tonumber(redis.call('GET', KEYS[2])) or clock()
   end
-  if redis.call('ZSCORE', KEYS[3], ARGV[1]) then
+  local first = redis.call('ZRANGE', KEYS[4], 0, 0)[1]
+  if found > (held[1] and 1 or 0) + (first and 1 or 0) and redis.call('ZSCORE', KEYS[3], ARGV[1]) then
     return -1
   end
-  local now = clock()
-  local first = head(KEYS[4], KEYS[5], now)
+  -- Who asks is alive: as the head it needs no look at its signs of life.
   if held[1] or first and first ~= ARGV[1] then
-    local ticket = 0
+    local now, ticket = clock(), 0
     if ARGV[5] ~= '' and ARGV[2] == '1' then
       ticket = enqueue(KEYS[4], KEYS[5], now, ARGV[1], ARGV[5], ARGV[6], ARGV[7], held[1])
-      first = head(KEYS[4], KEYS[5], now)
     end
-    -- With its ticket restored, it may be the first after all.
-    if held[1] or first ~= ARGV[1] then
+    -- With dead ones dropped, or its ticket restored, it may be the first after all.
+    first = head(KEYS[4], KEYS[5], now)
+    if held[1] or first and first ~= ARGV[1] then
       local left = held[1] and redis.call('PTTL', KEYS[1]) or dying(KEYS[5], first, now)
       return {left, held[1] or '', held[2] or '0', ticket, first or ''}
     end
