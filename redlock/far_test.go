@@ -3,6 +3,7 @@ package redlock_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -50,8 +51,11 @@ func TestCallersDoNotWaitForEachOthersRoundTripToAFarNode(t *testing.T) {
 	var callers sync.WaitGroup
 	for i := range 32 {
 		callers.Go(func() {
-			for range 8 {
+			for round := range 16 {
 				lock, unlock := run(fmt.Sprint("name ", i))
+				if round < 8 {
+					continue // each new connection takes three round trips, once
+				}
 				mu.Lock()
 				locks, unlocks = append(locks, lock), append(unlocks, unlock)
 				mu.Unlock()
@@ -63,8 +67,10 @@ func TestCallersDoNotWaitForEachOthersRoundTripToAFarNode(t *testing.T) {
 	// One flight at a time would take from half a round trip to a whole one more.
 	require.Less(t, median(locks), trip*7/5)
 	require.Less(t, median(unlocks), trip*7/5)
-	for _, p := range proxies {
-		require.LessOrEqual(t, p.Connections(), 16)
+	// For each flight that finds none idle go-redis makes a connection, and keeps it. All are
+	// of the pool of the user's client.
+	for i, p := range proxies {
+		require.LessOrEqual(t, p.Connections(), 10*runtime.GOMAXPROCS(0), "to node %d", i)
 	}
 }
 

@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	// maxTries bounds the flights to one node that are stuck at once. Beyond the first,
-	// each is a try whether a new connection gets through where an old one does not.
+	// maxTries bounds the flights to a node that are away at once, stuck ones included, but
+	// for those that its distance allows beside the first. Where the first is stuck, each of
+	// the others is a try whether a new connection gets through where an old one does not.
 	maxTries = 4
 	// maxTry bounds the commands in a try: what is sent to a stuck node may have to be
 	// cleaned up after it for a long time.
@@ -131,7 +132,7 @@ func (l *lane) start(o *op) (wake bool) {
 // Called with mu held.
 func (l *lane) help(o *op) {
 	working := l.busy - l.stuck
-	if l.closed || l.stuck >= l.air.width-1+maxTries || working >= l.air.width {
+	if l.closed || l.busy >= l.air.width-1+maxTries || working >= l.air.width {
 		return
 	}
 	now := time.Now()
