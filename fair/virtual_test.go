@@ -18,6 +18,12 @@ import (
 
 const beatDefault = 2 * time.Second
 
+// beat is shorter than a connection may be silent: what comes next is the work of
+// heartbeats alone.
+const beat = 600 * time.Millisecond
+
+var quick = lock.WithWaiterHeartbeat(beat)
+
 // A bubble is the nodes of one fair lock in virtual time.
 type bubble struct {
 	nodes []*virtual.Node
@@ -211,5 +217,29 @@ func TestLostLockKeyWakesTheHeadWithinAHeartbeat(t *testing.T) {
 		require.Zero(t, second.granted(t, first.ended))
 		require.NoError(t, second.lease.Unlock(bg))
 		require.ErrorIs(t, lease.Unlock(bg), lock.ErrLost)
+	})
+}
+
+func TestHeadThatFallsSilentDelaysTheNextByNoMoreThanItsHeartbeat(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		holder := b.mutex(t)
+		worst := time.Duration(0)
+		for phase := range 10 { // of both hearts at the moment of death
+			lease := held(t, holder)
+			dead, mutex := b.host(t, quick)
+			enqueue(mutex)
+			time.Sleep(time.Duration(phase%5) * beat / 13)
+			next := enqueue(b.mutex(t, quick))
+			time.Sleep(beat + time.Duration(phase)*beat/30)
+			dead.Silence(true)
+			died := time.Now()
+			require.NoError(t, lease.Unlock(bg))
+			worst = max(worst, next.granted(t, died))
+			require.NoError(t, next.lease.Unlock(bg))
+			dead.Kill()
+		}
+		t.Logf("at the worst %v after its death", worst)
+		require.LessOrEqual(t, worst, beat)
+		require.Greater(t, worst, beat/2, "the nodes could not tell")
 	})
 }

@@ -38,8 +38,8 @@ func (q *queuer) ask() (*Lease, denial, error) {
 		}
 		defer func() { <-c.newcomers }()
 	}
-	guessed := q.place.inherited()
-	if guessed {
+	heir := q.place.inherited()
+	if heir {
 		q.inherits = inheritance{open: true}
 	}
 	q.round++
@@ -77,7 +77,7 @@ func (q *queuer) ask() (*Lease, denial, error) {
 	}
 	q.ticket.Final = q.ticket.Final || q.agreed(b)+yielded >= q.engine.client.group.Quorum()
 	q.inherits.open = q.inherits.open && (d.err != nil || q.early(b))
-	q.place.note(q, d, guessed)
+	q.place.note(q, d, heir)
 	return nil, d, nil
 }
 

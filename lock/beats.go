@@ -155,8 +155,8 @@ func (c *Client) heard(message string) {
 	q.place.stir(true)
 }
 
-// note remembers what an attempt of q found. guessed: it was woken as an heir.
-func (p *place) note(q *queuer, d denial, guessed bool) {
+// note remembers what an attempt of q found, which was woken as an heir or not.
+func (p *place) note(q *queuer, d denial, heir bool) {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -164,7 +164,7 @@ func (p *place) note(q *queuer, d denial, guessed bool) {
 	if q.ticket.Final {
 		p.ticket = q.ticket.Number
 	}
-	if guessed {
+	if heir {
 		p.contest.blind = p.contest.blind || !q.next
 	}
 }

@@ -207,15 +207,9 @@ func (c *Client) crowded(key contestKey) bool {
 	return c.contests[key] != nil
 }
 
-// ended tells whether the hold called id was this client's and is not any more.
-func (c *Client) ended(lock, id string) bool {
-	if !c.made(id) {
-		return false
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return !c.holds(lock, id)
-}
+// ended tells whether the hold called id was this client's and is not any more. Called
+// with mu held.
+func (c *Client) ended(lock, id string) bool { return c.made(id) && !c.holds(lock, id) }
 
 // holds tells whether this client has lock by the hold called id, of either kind. Called
 // with mu held.
@@ -245,7 +239,7 @@ func (p *place) saw(d denial) denial {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if d.sure && c.made(d.holder) && !c.holds(p.contest.key.lock, d.holder) {
+	if d.sure && c.ended(p.contest.key.lock, d.holder) {
 		d.sure = false
 	}
 	p.contest.last = &d

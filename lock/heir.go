@@ -39,6 +39,8 @@ func (i *inheritance) pause() time.Duration {
 // turn has come on others.
 func (q *queuer) early(b *redlock.Ballot) bool {
 	c := q.engine.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	turn, silent := q.next, false
 	for i := range c.group.Size() {
 		answer := b.Answer(i)

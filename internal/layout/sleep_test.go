@@ -22,20 +22,23 @@ func TestTestsSleepInVirtualTimeOnly(t *testing.T) {
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil, parser.SkipObjectResolution)
 		require.NoError(t, err)
-		servers := false
+		servers, virtual := parsed.Name.Name == "redistest", false
 		for _, i := range parsed.Imports {
 			servers = servers || strings.HasSuffix(i.Path.Value, `/internal/redistest"`)
-		}
-		if parsed.Name.Name == "redistest" {
-			servers = true
+			virtual = virtual || i.Path.Value == `"testing/synctest"` || strings.HasSuffix(i.Path.Value, `/internal/virtual"`)
 		}
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			s, ok := n.(*ast.SelectorExpr)
 			if !ok || s.Sel.Name != "Sleep" {
 				return true
 			}
-			if x, ok := s.X.(*ast.Ident); ok && x.Name == "time" && servers {
+			x, ok := s.X.(*ast.Ident)
+			switch {
+			case !ok || x.Name != "time":
+			case servers:
 				t.Errorf("%s sleeps beside real servers", file)
+			case !virtual:
+				t.Errorf("%s sleeps in real time", file)
 			}
 			return true
 		})
