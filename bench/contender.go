@@ -54,6 +54,7 @@ var contenders = []contender{
 	{name: "raw", floor: true, open: openRaw},
 	{name: "scripts", floor: true, open: openScripts},
 	{name: "wire", floor: true, open: openWire},
+	{name: "baton", open: openBaton},
 }
 
 // named finds contenders by their names.

@@ -94,7 +94,7 @@ const maxAway = 1 << 14
 
 func newWirePipe(conn net.Conn) *wirePipe {
 	p := &wirePipe{conn: conn, wake: make(chan struct{}, 1), away: make(chan chan error, maxAway)}
-	p.joined.Go(p.write)
+	p.joined.Go(p.gather)
 	p.joined.Go(p.read)
 	return p
 }
@@ -110,8 +110,19 @@ func (p *wirePipe) send(command []byte, answer chan error) {
 	}
 }
 
-// write is a goroutine until the pipe is closed.
-func (p *wirePipe) write() {
+// write writes commands on the caller's goroutine, past the writer, which has nothing to
+// do then: a pipe is used in one of both ways.
+func (p *wirePipe) write(commands []byte, answers ...chan error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, answer := range answers {
+		p.away <- answer
+	}
+	_, _ = p.conn.Write(commands) // a failure is seen by the reader
+}
+
+// gather is the writer, a goroutine until the pipe is closed.
+func (p *wirePipe) gather() {
 	defer close(p.away)
 	var spare []byte
 	var spareWaiting []chan error

@@ -23,6 +23,12 @@
 //	             node, through go-redis' deferred automatic pipelines; the floor
 //	scripts      raw with Holdfast's own scripts
 //	wire         raw without a client library: the least that Go can do
+//	baton        wire, with a quorum of replies to wait for, for goroutines of one process
+//	             that stand in line for a name: the least that a hand-over can cost
+//
+// A target stands beside what the floor of its workload reaches in the same run: baton, or
+// scripts where there are many callers. Where the floor does not reach it either, the
+// machine and the scripts are in the way.
 //
 // redsync and redislock that try again after a millisecond are redsync-1ms and
 // redislock-1ms. All run with the same client options, go-redis' defaults. It needs a

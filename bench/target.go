@@ -12,6 +12,9 @@ type target struct {
 	got     float64
 	limit   float64
 	atLeast bool // otherwise: at most
+
+	floor string  // who shows what can be reached here: it does no more than must be done
+	least float64 // what floor has in place of got; not a number: it was not measured
 }
 
 func atLeast(what string, got, limit float64) target {
@@ -22,6 +25,12 @@ func atMost(what string, got, limit float64) target {
 	return target{what: what, got: got, limit: limit}
 }
 
+// floored adds what a floor reaches.
+func (t target) floored(by string, least float64) target {
+	t.floor, t.least = by, least
+	return t
+}
+
 func (t target) met() bool {
 	if t.atLeast {
 		return t.got >= t.limit
@@ -29,9 +38,9 @@ func (t target) met() bool {
 	return t.got <= t.limit
 }
 
-// printTargets writes each beside what was measured.
+// printTargets writes each beside what was measured, and what a floor reaches.
 func printTargets(w io.Writer, list []target) {
-	t := &table{title: []string{"to reach", "limit", "measured", ""}}
+	t := &table{title: []string{"to reach", "limit", "measured", "floor", ""}}
 	for _, g := range list {
 		sign, verdict := "at most", "not met"
 		if g.atLeast {
@@ -43,7 +52,11 @@ func printTargets(w io.Writer, list []target) {
 		case g.met():
 			verdict = "met"
 		}
-		t.rows = append(t.rows, []string{g.what, fmt.Sprintf("%s %g", sign, g.limit), amount(g.got), verdict})
+		least := ""
+		if g.floor != "" && !math.IsNaN(g.least) {
+			least = amount(g.least) + ", " + g.floor
+		}
+		t.rows = append(t.rows, []string{g.what, fmt.Sprintf("%s %g", sign, g.limit), amount(g.got), least, verdict})
 	}
 	t.print(w)
 }

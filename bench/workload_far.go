@@ -57,7 +57,7 @@ func far(b *bench) error {
 	t := newTable([]string{"goroutines", "contender"}, farColumns)
 	var targets []target
 	for _, workers := range b.crowds(1, 64) {
-		s, err := b.compare(b.among(len(addrs), "holdfast", "fair", "redsync"), func(c contender) (figures, error) {
+		s, err := b.compare(b.among(len(addrs), "holdfast", "fair", "redsync", "baton"), func(c contender) (figures, error) {
 			trial := b.on(len(addrs), job{Workers: workers, Own: true, Uncounted: true}, b.span)
 			trial.addrs = addrs
 			pings := startPings(addrs[third])
@@ -75,7 +75,8 @@ func far(b *bench) error {
 		}
 		t.add(s, farColumns, fmt.Sprint(workers))
 		for _, figure := range []string{lockOver, unlockOver} {
-			targets = append(targets, atMost(fmt.Sprintf("%d goroutines: %s", workers, figure), s.median("holdfast", figure), 1.1))
+			targets = append(targets, atMost(fmt.Sprintf("%d goroutines: %s", workers, figure), s.median("holdfast", figure), 1.1).
+				floored("baton", s.median("baton", figure)))
 		}
 	}
 	b.show(t, targets)

@@ -47,7 +47,7 @@ func hot(b *bench) error {
 		for _, held := range []time.Duration{0, hold} {
 			few, fewest := 0.0, 0
 			for _, workers := range b.crowds(2, 16, 128, 512) {
-				s, err := b.contest(n, workers, 0, held, 8)
+				s, err := b.contest(n, workers, 0, held, 8, append([]string{"baton"}, hotContenders...)...)
 				if err != nil {
 					return err
 				}
@@ -84,22 +84,26 @@ func hotTargets(s *samples, n, workers int, held time.Duration) []target {
 	if held == 0 {
 		peer, ratio := s.best("holdfast", rate, true, hotPeers...)
 		return []target{
-			atLeast(where+against("pairs/s", peer), ratio, 1),
-			atMost(where+"longest wait ÷ mean", s.within("holdfast", waitMax, waitMean), 10),
+			atLeast(where+against("pairs/s", peer), ratio, 1).floored("baton", s.ratio("baton", rate, peer)),
+			atMost(where+"longest wait ÷ mean", s.within("holdfast", waitMax, waitMean), 10).
+				floored("baton", s.within("baton", waitMax, waitMean)),
 		}
 	}
 	if workers != 128 {
 		return nil
 	}
 	if n > 1 {
-		return []target{atMost(where+against("gap p99", "redsync"), s.ratio("holdfast", gapP99, "redsync"), 0.3)}
+		return []target{
+			atMost(where+against("gap p99", "redsync"), s.ratio("holdfast", gapP99, "redsync"), 0.3).
+				floored("baton", s.ratio("baton", gapP99, "redsync")),
+		}
 	}
 	fastest, gap := s.best("holdfast", gapP50, false, hotPeers...)
 	most, pairs := s.best("holdfast", rate, true, hotPeers...)
 	return []target{
-		atMost(where+"gap p99, ms", s.median("holdfast", gapP99)/1e3, 2),
-		atMost(where+against("gap p50", fastest), gap, 1.2),
-		atLeast(where+against("pairs/s", most), pairs, 1),
+		atMost(where+"gap p99, ms", s.median("holdfast", gapP99)/1e3, 2).floored("baton", s.median("baton", gapP99)/1e3),
+		atMost(where+against("gap p50", fastest), gap, 1.2).floored("baton", s.ratio("baton", gapP50, fastest)),
+		atLeast(where+against("pairs/s", most), pairs, 1).floored("baton", s.ratio("baton", rate, most)),
 		atMost(where+"fair: longest wait ÷ median wait", s.within("fair", waitMax, waitP50), 2),
 		atMost(where+"commands of a pair", s.median("holdfast", commands), 6),
 	}

@@ -30,7 +30,7 @@ func many(b *bench) error {
 			against := func(other string, limit float64) {
 				targets = append(targets, atLeast(
 					fmt.Sprintf("N = %d, %d goroutines: pairs/s ÷ %s's", n, workers, other),
-					s.ratio("holdfast", rate, other), limit))
+					s.ratio("holdfast", rate, other), limit).floored("scripts", s.ratio("scripts", rate, other)))
 			}
 			switch {
 			case n == 5:

@@ -17,7 +17,7 @@ func solo(b *bench) error {
 	t := newTable([]string{"N", "contender"}, soloColumns)
 	var targets []target
 	for _, n := range b.ns(1, 3, 5) {
-		list := b.among(n, "holdfast", "fair", "redsync", "redislock", "rueidislock", "raw")
+		list := b.among(n, "holdfast", "fair", "redsync", "redislock", "rueidislock", "raw", "baton")
 		s, err := b.compare(list, func(c contender) (figures, error) {
 			return b.try(c, b.on(n, job{Workers: 1, Own: true, Uncounted: true}, b.span))
 		})
@@ -25,11 +25,15 @@ func solo(b *bench) error {
 			return err
 		}
 		t.add(s, soloColumns, fmt.Sprint(n))
+		below := func(other string, limit float64) {
+			targets = append(targets, atMost(fmt.Sprintf("N = %d: p50 ÷ %s's", n, other), s.ratio("holdfast", p50, other), limit).
+				floored("baton", s.ratio("baton", p50, other)))
+		}
 		switch n {
 		case 1:
-			targets = append(targets, atMost("N = 1: p50 ÷ redislock's", s.ratio("holdfast", p50, "redislock"), 1.1))
+			below("redislock", 1.1)
 		case 5:
-			targets = append(targets, atMost("N = 5: p50 ÷ redsync's", s.ratio("holdfast", p50, "redsync"), 0.75))
+			below("redsync", 0.75)
 		}
 	}
 	b.show(t, targets)
