@@ -29,19 +29,30 @@ func (e *Engine) newHold(s *slot) *hold {
 // the error says why; then whatever was granted has been given back.
 func (e *Engine) attempt(ctx context.Context, s *slot, p *place) (*Lease, denial, error) {
 	h := e.newHold(s)
-	b, err := e.client.group.Decide(ctx, redlock.Motion{
+	b, err := e.client.group.Decide(ctx, h.claim())
+	return h.conclude(ctx, b, err, p)
+}
+
+// claim is the motion to give h the lock.
+func (h *hold) claim() redlock.Motion {
+	return redlock.Motion{
 		Name:      "acquire",
-		Call:      e.kind.Acquire(h.request(1)),
-		Yes:       e.granted,
+		Call:      h.engine.kind.Acquire(h.request(1)),
+		Yes:       h.engine.granted,
 		Creates:   true,
 		Footprint: h.footprint,
-	})
+	}
+}
+
+// conclude makes a lease of what became of a claim: of its ballot, or of the wait for it,
+// which err ended.
+func (h *hold) conclude(ctx context.Context, b *redlock.Ballot, err error, p *place) (*Lease, denial, error) {
 	if err != nil {
 		h.giveBack(false)
 		return nil, denial{}, contextError(ctx)
 	}
 	if !b.Won() {
-		d := e.denied(b)
+		d := h.engine.denied(b)
 		h.giveBack(false)
 		if ctx.Err() != nil {
 			d.err = nil // a node that could not answer in time is not to blame

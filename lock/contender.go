@@ -11,8 +11,9 @@ import (
 // only the head of the contest contends at Redis; the others wait behind it.
 type contender struct {
 	*acquisition
-	place   place
-	checked bool // an attempt was made after the subscription was confirmed
+	place     place
+	confirmed bool // the subscription is, or it is not worth waiting for
+	checked   bool // an attempt was made after that, or none was due
 }
 
 // contend queues as a contender.
@@ -22,15 +23,27 @@ func (a *acquisition) contend() *contender {
 		c = new(contender)
 	}
 	c.acquisition = a
+	c.place.contender = c
 	a.engine.client.join(&c.place, a.engine.contest())
 	return c
 }
 
 func (c *contender) try() (*Lease, denial, error) {
-	if !c.place.turn() {
+	turn, o := c.place.turn()
+	if o == nil { // an order may be older than the subscription
+		c.checked = c.confirmed
+	}
+	if !turn {
 		return nil, c.seen(), nil
 	}
-	lease, d, err := c.engine.attempt(c.ctx, c.slot, &c.place)
+	var lease *Lease
+	var d denial
+	var err error
+	if o != nil {
+		lease, d, err = o.hold.conclude(c.ctx, o.ballot, o.ballot.Wait(c.ctx), &c.place)
+	} else {
+		lease, d, err = c.engine.attempt(c.ctx, c.slot, &c.place)
+	}
 	if lease == nil && err == nil {
 		d = c.place.saw(d)
 	}
@@ -50,7 +63,7 @@ func (c *contender) wait(d denial) error {
 		patience := c.engine.client.group.NodeTimeout()
 		late := time.Now().Add(patience)
 		err := c.sleep(wake, wakes.Ready(), patience, change)
-		c.checked = isClosed(wakes.Ready()) || !time.Now().Before(late)
+		c.confirmed = isClosed(wakes.Ready()) || !time.Now().Before(late)
 		return err
 	case !d.sure:
 		return c.sleep(wake, nil, c.backOff(), change)
@@ -70,7 +83,12 @@ func (c *contender) wait(d denial) error {
 	return nil
 }
 
-func (c *contender) leave() { c.place.leave() }
+func (c *contender) leave() {
+	if o := c.place.rise(); o != nil {
+		o.hold.giveBack(true) // before the next one here tries
+	}
+	c.place.leave()
+}
 
 func (c *contender) seen() denial { return c.place.seen() }
 
@@ -81,6 +99,7 @@ func (c *contender) watch() (wake <-chan struct{}, head bool, wakes *waiter.Subs
 	client.mu.Lock()
 	defer client.mu.Unlock()
 	head = ct.queue[0] == &c.place
+	c.place.asleep = true
 	if head && ct.wakes == nil {
 		ct.wakes = client.hub.Subscribe(c.engine.keys().Channel, ct.published)
 	}

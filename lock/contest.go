@@ -42,7 +42,12 @@ type place struct {
 	contest *contest
 	queuer  *queuer       // nil: a contender
 	wake    chan struct{} // one slot: it became the head, or has reason to look; see signal
-	look    bool          // try, even if this process seems to hold the lock
+
+	// Of a contender.
+	contender *contender
+	look      bool   // try, even if this process seems to hold the lock
+	asleep    bool   // it waits to be woken, so that a standing order may be made for it
+	order     *order // nil: none
 
 	// Of a queuer.
 	id     string // of the hold that waits on the nodes; "": none yet
@@ -69,16 +74,20 @@ func (c *Client) contest(key contestKey) *contest {
 	return ct
 }
 
-// turn tells whether p, a contender's, is to make an attempt now.
-func (p *place) turn() bool {
+// turn tells whether p, a contender's, is to make an attempt now; or somebody has made
+// one for it.
+func (p *place) turn() (turn bool, o *order) {
+	if o := p.rise(); o != nil {
+		return true, o
+	}
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if p.contest.queue[0] != p || p.contest.holder != nil && !p.look {
-		return false
+		return false, nil
 	}
 	p.look = false
-	return true
+	return true, nil
 }
 
 // lookAgain has p try even if this process seems to hold the lock: somebody may have

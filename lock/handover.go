@@ -30,8 +30,9 @@ const (
 
 // handOver releases the whole hold and lets the next one try. It gives up the slot's turn.
 //
-// A contender of this process need not wait for the answers: what it sends is behind the
-// release in every lane, and if it comes at once, in the same round trip. So contenders of
+// A contender of this process need not wait for the answers: its attempt is behind the
+// release in every lane. If it is asleep, the attempt is made for it, in the same round
+// trip; otherwise it makes its own, in the same one if it comes at once. So contenders of
 // other processes have no chance meanwhile, and are not told. Now and then the one here is
 // woken as they are, by the message.
 //
@@ -42,46 +43,53 @@ const (
 // ctx never ends.
 func (h *hold) handOver(ctx context.Context) *redlock.Ballot {
 	c := h.engine.client
-	next, heir := c.successor(h)
+	next, heir, o := c.successor(h)
 	if next == returning {
 		runtime.Gosched()
-		next, heir = c.successor(h)
+		next, heir, o = c.successor(h)
 	}
 	if next == unknown || next == returning {
 		b, _ := c.group.Decide(ctx, h.vacation(false, nil))
 		h.slot.give()
-		c.over(h, nil)
+		c.over(h, nil, nil)
 		return b
 	}
-	b := c.group.Prepare(h.vacation(next == local, heir))
+	b := c.group.Draft(h.vacation(next == local, heir))
+	b.Prepare()
+	if o != nil {
+		o.ballot.Prepare()
+	}
 	h.slot.give()
-	c.over(h, heir)
-	runtime.Gosched() // let the next one come along
-	b.Send()
+	c.over(h, heir, o)
+	if o == nil {
+		runtime.Gosched() // let the next one come along
+	}
+	b.Send(ctx)
 	_ = b.Wait(ctx) // it is decided within the node timeout, once it is sent
 	return b
 }
 
 // successor tells who is to be next, and counts how often that was a contender of this
-// process. A queuer of it is named: the nodes know whether they agree.
-func (c *Client) successor(h *hold) (successor, *place) {
+// process, for whom it makes an order if it is asleep. A queuer of it is named: the nodes
+// know whether they agree.
+func (c *Client) successor(h *hold) (next successor, heir *place, o *order) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ct := c.contests[h.engine.contest()]
 	switch {
 	case ct == nil:
-		return unknown, nil
+		return unknown, nil, nil
 	case len(ct.queue) == 0 && ct.streak > 0:
 		ct.even = false
-		return returning, nil
+		return returning, nil, nil
 	case len(ct.queue) == 0:
-		return unknown, nil
+		return unknown, nil, nil
 	}
 	if ct.queue[0].queuer != nil {
 		if heir := ct.heir(); heir != nil {
-			return local, heir
+			return local, heir, nil
 		}
-		return anybody, nil
+		return anybody, nil, nil
 	}
 	ct.streak++
 	now := time.Now().UnixMilli()
@@ -91,15 +99,16 @@ func (c *Client) successor(h *hold) (successor, *place) {
 	long := ct.streak >= maxStreak || now-ct.since >= maxReign.Milliseconds()
 	if ct.even = long && ct.wakes != nil; ct.even {
 		ct.streak, ct.since = 1, now
-		return anybody, nil
+		return anybody, nil, nil
 	}
 	ct.hushed = true
-	return local, nil
+	return local, nil, c.orderFor(ct.queue[0])
 }
 
 // over notes that h has ended, and has the next one here try: heir, if the nodes count on
 // it. The release is in the lanes by now, so it is executed before what the next one sends.
-func (c *Client) over(h *hold, heir *place) {
+// Who has o need not be woken: o will do that, and an older order would tell of the past.
+func (c *Client) over(h *hold, heir *place, o *order) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	heir.inherit() // whatever has become of h: nobody else wakes it
@@ -108,9 +117,10 @@ func (c *Client) over(h *hold, heir *place) {
 		return
 	}
 	ct.holder = nil
-	if ct.even {
+	switch {
+	case ct.even:
 		ct.wakeLater()
-	} else {
+	case o == nil || len(ct.queue) > 0 && ct.queue[0].order != o:
 		ct.wakeHead(false)
 	}
 	if heir == nil {

@@ -167,7 +167,7 @@ func (h *hold) lost(reason string) {
 func (h *hold) abandon() {
 	c := h.engine.client
 	h.vacate(false)
-	c.over(h, nil)
+	c.over(h, nil, nil)
 	c.journal.lost(h)
 }
 
@@ -246,7 +246,7 @@ func (h *hold) close(patience time.Duration) *redlock.Ballot {
 	m := h.vacation(false, nil)
 	m.Patience, m.Unsent = patience, 0
 	b := h.engine.client.group.Vote(m)
-	h.engine.client.over(h, nil)
+	h.engine.client.over(h, nil, nil)
 	return b
 }
 

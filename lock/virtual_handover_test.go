@@ -47,20 +47,17 @@ func TestHandOverInsideAProcessTakesOneRoundTrip(t *testing.T) {
 		l := w.lock(p.mutex())
 		grants := line(p.mutex(), waiters)
 		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip, 0) })
-		var took []time.Duration
-		for range waiters {
+		for i := range waiters {
 			start := time.Now()
 			require.NoError(t, l.Unlock(bg))
-			g := <-grants
-			// At the most: three trips to make a connection, the release, and an attempt apart.
-			l = g.after(t, start, trip, 5*trip+trip/8)
-			took = append(took, g.at.Sub(start))
+			// The attempt leaves with the release. The first time, a connection is made.
+			latest := trip
+			if i == 0 {
+				latest = 3 * trip
+			}
+			l = (<-grants).after(t, start, trip, latest)
 			time.Sleep(time.Millisecond)
 		}
-		slices.Sort(took)
-		// The scheduler may have the release leave before the next one comes along. Then the
-		// latter follows close behind, once the node is known to be far.
-		require.LessOrEqual(t, took[waiters/2], trip+trip/8)
 	})
 }
 

@@ -90,16 +90,19 @@ func (g *Group) Vote(m Motion) *Ballot {
 	return b
 }
 
-// Prepare is Vote, but for the sending: the motion leaves with the next one that is put
-// to the nodes, in the same pipelines, or with Send, which must follow soon.
-func (g *Group) Prepare(m Motion) *Ballot {
-	b := g.newBallot(m)
-	b.submit((*lane).prepare)
-	return b
-}
+// Draft is Vote, but nothing is queued before Prepare.
+func (g *Group) Draft(m Motion) *Ballot { return g.newBallot(m) }
 
-// Send has b leave if it has not.
-func (b *Ballot) Send() {
+// Prepare queues b, which was drafted: it leaves with the next motion that is put to the
+// nodes, in the same pipelines, or with Send, which must follow soon.
+func (b *Ballot) Prepare() { b.submit((*lane).prepare) }
+
+// Send has b leave if it has not, and with it all else that was prepared. With one node
+// that may be on the caller's goroutine, and then b is decided when it returns.
+func (b *Ballot) Send(ctx context.Context) {
+	if len(b.group.lanes) == 1 && b.group.lanes[0].runHere(ctx, nil) {
+		return
+	}
 	for i, l := range b.group.lanes {
 		l.send(&b.ops[i])
 	}

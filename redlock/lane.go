@@ -155,9 +155,9 @@ func (l *lane) help(o *op) {
 	}()
 }
 
-// runHere runs o, and what was prepared before it, on the caller's goroutine if the lane
-// is idle and the caller can wait for the node: with one node and one caller, a hand-over
-// to another goroutine and back would cost more than the lock.
+// runHere runs what was prepared, and o behind it unless it is nil, on the caller's
+// goroutine if the lane is idle and the caller can wait for the node: with one node and
+// one caller, a hand-over to another goroutine and back would cost more than the lock.
 func (l *lane) runHere(ctx context.Context, o *op) bool {
 	if l.node.quick == nil {
 		return false
@@ -167,25 +167,28 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 	}
 	l.mu.Lock()
 	if l.closed || l.busy > 0 || l.failing || !l.node.known() ||
-		len(l.queue) > maxHere || len(l.queue) > 0 && l.air.width > 1 {
+		len(l.queue) > maxHere || len(l.queue) > 0 && l.air.width > 1 || len(l.queue) == 0 && o == nil {
 		l.mu.Unlock()
 		return false
 	}
 	l.busy = 1
 	l.runners.Add(1) // whoever joins the lane waits for this one too
 	defer l.runners.Done()
-	if l.queue == nil {
-		l.queue = l.air.room()
+	if o != nil {
+		if l.queue == nil {
+			l.queue = l.air.room()
+		}
+		l.queue = append(l.queue, o)
+		l.arm(o.expires)
 	}
-	l.queue = append(l.queue, o)
 	f := l.air.depart(l.queue)
 	l.queue = nil // the flight owns the array
 	f.here = true
-	l.arm(o.expires)
+	until := f.ops[len(f.ops)-1].expires
 	if l.over == nil {
 		l.over = make(chan struct{})
 	}
-	bounded := &bound{Context: ctx, until: o.expires, over: l.over}
+	bounded := &bound{Context: ctx, until: until, over: l.over}
 	l.mu.Unlock()
 
 	end := l.node.fly(bounded, l.node.quick, f, l.owe)

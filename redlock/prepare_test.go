@@ -20,14 +20,14 @@ func prepared(t *testing.T, n int) (g *redlock.Group, release *redlock.Ballot, n
 	_, proxies, clients := proxied(t, n)
 	g = met(t, clients...)
 	h := newHold(t, g, "orders")
-	g.Prepare(probe()) // pipelines have connections of their own, which are made now
+	prepare(g, probe()) // pipelines have connections of their own, which are made now
 	all := h.acquire()
 	all.All = true
 	require.True(t, decide(t, g, all).Won())
 	for _, p := range proxies {
 		p.SetDelay(trip) // what is sent apart arrives apart
 	}
-	release = g.Prepare(h.release())
+	release = prepare(g, h.release())
 	return g, release, newHold(t, g, "orders"), func() int {
 		most := 0
 		for _, p := range proxies {
@@ -54,10 +54,10 @@ func TestPreparedLeavesWithSend(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 3} {
 		g, release, next, _ := prepared(t, n)
-		release.Send()
+		release.Send(bg)
 		require.NoError(t, release.Wait(bg))
 		require.True(t, release.Won())
-		release.Send() // there is nothing to send any more
+		release.Send(bg) // there is nothing to send any more
 		require.True(t, decide(t, g, next.acquire()).Won())
 	}
 }
@@ -102,4 +102,11 @@ func TestCloseWaitsForACallerOnItsOwnGoroutine(t *testing.T) {
 			t.Fatal("it does not end")
 		}
 	}
+}
+
+// prepare drafts a ballot and queues it.
+func prepare(g *redlock.Group, m redlock.Motion) *redlock.Ballot {
+	b := g.Draft(m)
+	b.Prepare()
+	return b
 }

@@ -2,9 +2,11 @@ package reentrant_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -60,6 +62,37 @@ func TestCancellationThatRacesTheGrantLeavesNothingBehind(t *testing.T) {
 			cancel()
 		}
 		t.Logf("%d nodes: %d granted, %d cancelled", n, granted, cancelled)
+		r.requireClean(t)
+	}
+}
+
+// Whoever gives up may have been made an order, by another goroutine, at that very moment.
+func TestCancellationThatRacesAHandOverLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 5} {
+		r := newRig(t, n)
+		var granted, cancelled, inside atomic.Int64
+		each(t, 1600, 8, func(int) error {
+			ctx, cancel := context.WithTimeout(bg, rand.N(8*time.Millisecond))
+			defer cancel()
+			lease, err := r.mutex().Lock(ctx)
+			if err != nil {
+				cancelled.Add(1)
+				if !errors.Is(err, context.DeadlineExceeded) {
+					return err
+				}
+				return nil
+			}
+			granted.Add(1)
+			if inside.Add(1) != 1 {
+				return errors.New("two are inside")
+			}
+			inside.Add(-1)
+			return lease.Unlock(bg)
+		})
+		t.Logf("%d nodes: %d granted, %d cancelled", n, granted.Load(), cancelled.Load())
+		require.Positive(t, granted.Load())
+		require.Positive(t, cancelled.Load())
 		r.requireClean(t)
 	}
 }

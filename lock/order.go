@@ -1,0 +1,43 @@
+package lock
+
+import "github.com/holdfast-go/holdfast/redlock"
+
+// An order is an attempt that somebody makes for a contender of the same process who is
+// asleep: who releases the lock sends it right behind the release, in one pipeline, and
+// the contender is woken by what becomes of it. So the round trip need not wait until the
+// contender runs, and a hand-over costs one wake-up.
+//
+// An order stands at its contender's place until the contender rises, whatever it rises
+// for, and is its to conclude or to give back from then on. It is made only for one who is
+// asleep and has none. So nobody makes two attempts at once, and none is forgotten.
+type order struct {
+	hold   *hold
+	ballot *redlock.Ballot // drafted, and soon prepared
+}
+
+// orderFor makes an order for p, if p is asleep and has none. Called with mu held.
+func (c *Client) orderFor(p *place) *order {
+	if !p.asleep || p.order != nil {
+		return nil
+	}
+	a := p.contender
+	h := a.engine.newHold(a.slot)
+	m := h.claim()
+	m.Then = func(*redlock.Ballot) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		p.stir(false)
+	}
+	p.order = &order{hold: h, ballot: c.group.Draft(m)}
+	return p.order
+}
+
+// rise ends p's sleep and takes its order.
+func (p *place) rise() *order {
+	c := p.contest.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	o := p.order
+	p.order, p.asleep = nil, false
+	return o
+}
