@@ -11,9 +11,8 @@ import (
 // only the head of the contest contends at Redis; the others wait behind it.
 type contender struct {
 	*acquisition
-	place     place
-	confirmed bool // the subscription is, or it is not worth waiting for
-	checked   bool // an attempt was made after that, or none was due
+	place   place
+	checked bool // an attempt was made after the subscription was confirmed
 }
 
 // contend queues as a contender.
@@ -30,9 +29,6 @@ func (a *acquisition) contend() *contender {
 
 func (c *contender) try() (*Lease, denial, error) {
 	turn, o := c.place.turn()
-	if o == nil { // an order may be older than the subscription
-		c.checked = c.confirmed
-	}
 	if !turn {
 		return nil, c.seen(), nil
 	}
@@ -41,6 +37,7 @@ func (c *contender) try() (*Lease, denial, error) {
 	var err error
 	if o != nil {
 		lease, d, err = o.hold.conclude(c.ctx, o.ballot, o.ballot.Wait(c.ctx), &c.place)
+		d.sure = false // it may be older than the subscription, or than the last message
 	} else {
 		lease, d, err = c.engine.attempt(c.ctx, c.slot, &c.place)
 	}
@@ -63,7 +60,7 @@ func (c *contender) wait(d denial) error {
 		patience := c.engine.client.group.NodeTimeout()
 		late := time.Now().Add(patience)
 		err := c.sleep(wake, wakes.Ready(), patience, change)
-		c.confirmed = isClosed(wakes.Ready()) || !time.Now().Before(late)
+		c.checked = isClosed(wakes.Ready()) || !time.Now().Before(late)
 		return err
 	case !d.sure:
 		return c.sleep(wake, nil, c.backOff(), change)
@@ -85,7 +82,7 @@ func (c *contender) wait(d denial) error {
 
 func (c *contender) leave() {
 	if o := c.place.rise(); o != nil {
-		o.hold.giveBack(true) // before the next one here tries
+		o.hold.giveBack(false) // before the next one here tries, or the others are told
 	}
 	c.place.leave()
 }

@@ -61,10 +61,12 @@ func (h *hold) handOver(ctx context.Context) *redlock.Ballot {
 	}
 	h.slot.give()
 	c.over(h, heir, o)
-	if o == nil {
+	if o != nil {
+		o.ballot.Send(ctx) // the release may have left with somebody else's commands
+	} else {
 		runtime.Gosched() // let the next one come along
+		b.Send(ctx)
 	}
-	b.Send(ctx)
 	_ = b.Wait(ctx) // it is decided within the node timeout, once it is sent
 	return b
 }

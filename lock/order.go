@@ -5,7 +5,7 @@ import "github.com/holdfast-go/holdfast/redlock"
 // An order is an attempt that somebody makes for a contender of the same process who is
 // asleep: who releases the lock sends it right behind the release, in one pipeline, and
 // the contender is woken by what becomes of it. So the round trip need not wait until the
-// contender runs, and a hand-over costs one wake-up.
+// contender runs.
 //
 // An order stands at its contender's place until the contender rises, whatever it rises
 // for, and is its to conclude or to give back from then on. It is made only for one who is
@@ -15,15 +15,16 @@ type order struct {
 	ballot *redlock.Ballot // drafted, and soon prepared
 }
 
-// orderFor makes an order for p, if p is asleep and has none. Called with mu held.
+// orderFor makes an order for p, if p is asleep, has none and is not about to give up.
+// Called with mu held.
 func (c *Client) orderFor(p *place) *order {
-	if !p.asleep || p.order != nil {
+	a := p.contender
+	if !p.asleep || p.order != nil || a.ctx.Err() != nil {
 		return nil
 	}
-	a := p.contender
 	h := a.engine.newHold(a.slot)
 	m := h.claim()
-	m.Then = func(*redlock.Ballot) {
+	m.Then = func(*redlock.Ballot) { // not with mu held: the ballot is not put to vote under it
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		p.stir(false)

@@ -66,7 +66,7 @@ type flight struct {
 	start   time.Time
 	counted bool // in air.keys
 	stuck   bool // every op has timed out
-	here    bool // on the goroutine of its one op's caller
+	here    bool // on a caller's goroutine
 
 	// What node.fly sends, each of the op with the same index in sent.
 	calls []lua.Call

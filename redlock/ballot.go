@@ -43,8 +43,8 @@ type Motion struct {
 	// Unsent is how long a command may wait to be sent to a node that answers others, if
 	// that is longer. A node is not silent because there is much to tell it.
 	Unsent time.Duration
-	// Then, if set, is called once when the ballot is decided, on a goroutine of
-	// the group: it must be quick and must not wait for another ballot.
+	// Then, if set, is called once when the ballot is decided, on a goroutine of the
+	// group or of whoever sends: it must be quick and must not wait for another ballot.
 	Then func(*Ballot)
 }
 
