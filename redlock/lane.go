@@ -237,7 +237,11 @@ func (l *lane) drain() {
 		end := l.node.fly(l.node.group.ctx, l.node.patient, f, l.owe)
 		l.mu.Lock()
 		l.land(f, end)
+		far := l.air.width > 1
 		l.mu.Unlock()
+		if far {
+			runtime.Gosched() // whoever was answered may come along again
+		}
 	}
 }
 
