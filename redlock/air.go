@@ -16,9 +16,11 @@ const (
 	// connections: with as many, a command waits for a sixteenth of a round trip.
 	maxWidth = 16
 	// nearTrip is a round trip so short that a second flight beside the first would
-	// cost more, in smaller pipelines, than the wait. To farther nodes a flight may
-	// leave every minGap.
+	// cost more, in smaller pipelines, than the wait, unless it carries a crowd: then the
+	// node works on one while this process reads the answers to the other. To farther
+	// nodes a flight may leave every minGap.
 	nearTrip = time.Millisecond
+	crowd    = 16
 	minGap   = 250 * time.Microsecond
 	// telling is the most commands in a flight that tells how far the node is. Hundreds
 	// keep it busy for a millisecond, wherever it is.
@@ -34,15 +36,15 @@ type air struct {
 	flights map[*flight]struct{}
 	spare   *flight // to be used again; nil: none
 	limit   int     // of width: what the client's connections allow
-	width   int     // how many flights may be away at once, stuck ones aside
+	width   int     // how many flights may be away at once, stuck ones aside; see also beside
 
 	last   time.Time     // when a flight last left
 	trip   time.Duration // the shortest round trip of this period and the one before
 	trips  int           // how many were measured, up to enough
 	period period
 
-	// keys are what the flights carry commands about. They are kept while more than
-	// one flight may be away.
+	// keys are what the flights carry commands about, those aside which no other has
+	// been compared with; see index.
 	keys map[string]aloft
 }
 
@@ -92,11 +94,23 @@ func newAir(connections int) air {
 	}
 }
 
+// beside tells whether another flight may leave with so many commands beside those that
+// are away, stuck ones aside.
+func (a *air) beside(away, commands int) bool {
+	return away < a.width || away == 1 && a.limit > 1 && commands >= crowd
+}
+
 // blocks tells whether o has to wait for a flight that carries its key, or for how
-// long if it need not wait for that: a creation follows a removal that left a good
-// while before it, and will not overtake it. If it does all the same, the node refuses
-// it and nothing is wrong.
+// long if it need not wait for that: on the way to a far node, a creation follows a
+// removal that left a good while before it, and will not overtake it. If it does all the
+// same, the node refuses it and nothing is wrong.
 func (a *air) blocks(o *op, now time.Time) (blocked bool, wait time.Duration) {
+	a.index()
+	return a.blocked(o, now)
+}
+
+// blocked is blocks, of an index that is up to date.
+func (a *air) blocked(o *op, now time.Time) (blocked bool, wait time.Duration) {
 	if len(a.keys) == 0 {
 		return false, 0
 	}
@@ -104,29 +118,32 @@ func (a *air) blocks(o *op, now time.Time) (blocked bool, wait time.Duration) {
 	if k.commands == 0 {
 		return false, 0
 	}
-	if !o.ballot.motion.Creates || k.creations > 0 {
+	if !o.ballot.motion.Creates || k.creations > 0 || a.width == 1 {
 		return true, 0
 	}
 	return false, k.last.Add(a.trip / 8).Sub(now)
 }
 
-// board parts a queue into those who can go now, so many at the most, and those who
-// have to wait.
+// board parts a queue, whose array becomes the flight's, into those who can go now, so
+// many at the most, and those who have to wait.
 func (a *air) board(queue []*op, most int) (ops, rest []*op) {
+	a.index()
 	if len(a.keys) == 0 {
 		n := min(len(queue), most)
 		if rest = queue[n:]; len(rest) == 0 {
-			rest = nil // the flight owns the array
+			rest = nil
 		}
 		return queue[:n:n], rest
 	}
 	var left map[string]bool // keys of rest, which nothing may overtake
 	now := time.Now()
+	ops = queue[:0]
 	for i, o := range queue {
 		if len(ops) == most {
-			return ops, append(rest, queue[i:]...)
+			rest = append(rest, queue[i:]...)
+			break
 		}
-		if blocked, wait := a.blocks(o, now); !blocked && wait <= 0 && !left[o.key()] {
+		if blocked, wait := a.blocked(o, now); !blocked && wait <= 0 && !left[o.key()] {
 			ops = append(ops, o)
 			continue
 		}
@@ -136,6 +153,7 @@ func (a *air) board(queue []*op, most int) (ops, rest []*op) {
 		left[o.key()] = true
 		rest = append(rest, o)
 	}
+	clear(queue[len(ops):])
 	return ops, rest
 }
 
@@ -157,9 +175,6 @@ func (a *air) depart(ops []*op) *flight {
 	f.ops, f.start = ops, time.Now()
 	a.last = f.start
 	a.flights[f] = struct{}{}
-	if a.width > 1 {
-		a.count(f)
-	}
 	return f
 }
 
@@ -177,18 +192,10 @@ func (a *air) land(f *flight, end landing) {
 	if len(f.ops) <= telling {
 		a.measure(time.Since(f.start))
 	}
-	width := 1
+	a.width = 1
 	if a.trips == enough && a.trip >= nearTrip {
-		width = min(a.limit, int(a.trip/minGap))
+		a.width = min(a.limit, int(a.trip/minGap))
 	}
-	if a.width == 1 && width > 1 {
-		for other := range a.flights {
-			if !other.stuck {
-				a.count(other)
-			}
-		}
-	}
-	a.width = width
 }
 
 // room is an empty queue.
@@ -233,10 +240,15 @@ func (a *air) measure(trip time.Duration) {
 	a.trips = min(a.trips+1, enough)
 }
 
-// count notes what f carries.
-func (a *air) count(f *flight) {
-	f.counted = true
-	a.add(f, 1)
+// index notes what the flights that are away carry. Most flights are alone, and land
+// without having been looked at.
+func (a *air) index() {
+	for f := range a.flights {
+		if !f.counted && !f.stuck {
+			f.counted = true
+			a.add(f, 1)
+		}
+	}
 }
 
 // release forgets what f carries.

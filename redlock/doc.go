@@ -18,6 +18,7 @@
 // tries again on its own to win a ballot. That is package lock's part. How long a
 // win may be relied on is [Group.Validity].
 //
-// Each node has a lane: a queue that is drained into one pipeline at a time, so
-// that concurrent callers share round trips and a caller may leave without waiting.
+// Each node has a lane: a queue that is drained into one pipeline at a time, or into
+// more where the node is far or the callers many, so that concurrent callers share round
+// trips and a caller may leave without waiting.
 package redlock

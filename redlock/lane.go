@@ -22,8 +22,8 @@ const (
 // A lane is the way to one node: a queue that runners drain into pipelines, flight by
 // flight. While a flight is away, what arrives gathers for the next one: that is how
 // concurrent callers share round trips. To a near node one flight at a time is best,
-// as it carries the most; to a far one several are away at once, so that nobody waits
-// for another's round trip before its own.
+// as it carries the most, or two when there is much to carry; to a far one several are
+// away at once, so that nobody waits for another's round trip before its own.
 //
 // Commands about one key are executed in the order of the queue, as long as the node
 // answers: a second one waits until the flight of the first has landed. A flight that
@@ -128,11 +128,11 @@ func (l *lane) start(o *op) (wake bool) {
 }
 
 // help starts another runner for o, beside those at work, if that is of use: each of
-// them is stuck, or the node is far and o need not wait for a flight that is away.
-// Called with mu held.
+// them is stuck, or the node is far or much is queued for it, and o need not wait for a
+// flight that is away. Called with mu held.
 func (l *lane) help(o *op) {
 	working := l.busy - l.stuck
-	if l.closed || l.busy >= l.air.width-1+maxTries || working >= l.air.width {
+	if l.closed || l.busy >= l.air.width-1+maxTries || working > 0 && !l.air.beside(working, len(l.queue)) {
 		return
 	}
 	now := time.Now()
@@ -252,8 +252,8 @@ func (l *lane) take() *flight {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.boarding = false
-	if l.busy-l.stuck > l.air.width {
-		l.busy-- // the node is not as far as it was: those who stay take what is queued
+	if others := l.busy - l.stuck - 1; others > 0 && !l.air.beside(others, len(l.queue)) {
+		l.busy-- // those who stay take what is queued
 		return nil
 	}
 	var ops []*op
