@@ -55,6 +55,7 @@ var contenders = []contender{
 	{name: "scripts", floor: true, open: openScripts},
 	{name: "wire", floor: true, open: openWire},
 	{name: "baton", open: openBaton},
+	{name: "relay", open: openRelay},
 }
 
 // named finds contenders by their names.

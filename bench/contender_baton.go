@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // baton is the least that a lock can do for the goroutines of one process: they stand in
@@ -12,19 +13,27 @@ import (
 // write to each node, on its own goroutine, by the bare scripts. A quorum of replies is
 // waited for and nobody looks at them. There is no client library, no other process, no
 // fault and no end of a TTL.
-type baton struct {
-	*wire
-	quorum int
+type baton[C any] struct {
+	pipes    []batonPipe[C]
+	commands func(name, id string) (acquire, release C)
+	quorum   int
+	closing  func()
+	ids      atomic.Int64
 
 	mu    sync.Mutex
-	lines map[string]*line
+	lines map[string]*line[C]
+}
+
+// A batonPipe takes commands to one node, in order. Each answer goes where it is told.
+type batonPipe[C any] interface {
+	write(commands []C, answers ...chan error)
 }
 
 // A line is who wants one name.
-type line struct {
+type line[C any] struct {
 	mu      sync.Mutex
 	taken   bool
-	waiting []*batonHandle
+	waiting []*batonHandle[C]
 }
 
 func openBaton(s site) (locker, error) {
@@ -32,33 +41,46 @@ func openBaton(s site) (locker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &baton{wire: w.(*wire), quorum: len(s.addrs)/2 + 1, lines: make(map[string]*line)}, nil
+	b := newBaton[[]byte](w.close)
+	for _, p := range w.(*wire).pipes {
+		b.pipes = append(b.pipes, p)
+	}
+	b.commands = func(name, id string) (acquire, release []byte) {
+		return resp("evalsha", bareAcquire.Hash(), "1", name, id, fmt.Sprint(s.ttl.Milliseconds())),
+			resp("evalsha", bareRelease.Hash(), "1", name, id)
+	}
+	b.quorum = len(b.pipes)/2 + 1
+	return b, nil
 }
 
-func (b *baton) handle(name string) handle {
+func newBaton[C any](closing func()) *baton[C] {
+	return &baton[C]{lines: make(map[string]*line[C]), closing: closing}
+}
+
+func (b *baton[C]) close() { b.closing() }
+
+func (b *baton[C]) handle(name string) handle {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := b.lines[name]
 	if l == nil {
-		l = &line{}
+		l = &line[C]{}
 		b.lines[name] = l
 	}
-	return &batonHandle{baton: b, line: l, name: name}
+	return &batonHandle[C]{baton: b, line: l, name: name}
 }
 
-type batonHandle struct {
-	*baton
-	line *line
+type batonHandle[C any] struct {
+	*baton[C]
+	line *line[C]
 	name string
 
-	acquire, release   []byte
+	acquire, release   C
 	acquired, released chan error // with room for every node: stragglers come later
 }
 
-func (h *batonHandle) lock(ctx context.Context) (held, error) {
-	id := fmt.Sprint("baton:", h.ids.Add(1))
-	h.acquire = resp("evalsha", bareAcquire.Hash(), "1", h.name, id, fmt.Sprint(h.ttl))
-	h.release = resp("evalsha", bareRelease.Hash(), "1", h.name, id)
+func (h *batonHandle[C]) lock(ctx context.Context) (held, error) {
+	h.acquire, h.release = h.commands(h.name, fmt.Sprint("baton:", h.ids.Add(1)))
 	h.acquired, h.released = make(chan error, len(h.pipes)), make(chan error, len(h.pipes))
 	l := h.line
 	l.mu.Lock()
@@ -66,35 +88,35 @@ func (h *batonHandle) lock(ctx context.Context) (held, error) {
 		l.waiting = append(l.waiting, h)
 	} else {
 		l.taken = true
-		h.send(h.acquire, h.acquired)
+		h.send([]C{h.acquire}, h.acquired)
 	}
 	l.mu.Unlock()
 	return h, h.await(ctx, h.acquired)
 }
 
-func (h *batonHandle) unlock() error {
+func (h *batonHandle[C]) unlock() error {
 	l := h.line
 	l.mu.Lock()
 	if len(l.waiting) > 0 {
 		next := l.waiting[0]
 		l.waiting = slices.Delete(l.waiting, 0, 1)
-		h.send(append(h.release, next.acquire...), h.released, next.acquired)
+		h.send([]C{h.release, next.acquire}, h.released, next.acquired)
 	} else {
 		l.taken = false
-		h.send(h.release, h.released)
+		h.send([]C{h.release}, h.released)
 	}
 	l.mu.Unlock()
 	return h.await(context.Background(), h.released)
 }
 
-func (h *batonHandle) send(commands []byte, answers ...chan error) {
+func (h *batonHandle[C]) send(commands []C, answers ...chan error) {
 	for _, p := range h.pipes {
 		p.write(commands, answers...)
 	}
 }
 
 // await waits for a quorum of answers, or gives up the place in the line.
-func (h *batonHandle) await(ctx context.Context, answers chan error) error {
+func (h *batonHandle[C]) await(ctx context.Context, answers chan error) error {
 	for range h.quorum {
 		select {
 		case err := <-answers:
@@ -108,7 +130,7 @@ func (h *batonHandle) await(ctx context.Context, answers chan error) error {
 	return nil
 }
 
-func (h *batonHandle) leave(ctx context.Context) error {
+func (h *batonHandle[C]) leave(ctx context.Context) error {
 	l := h.line
 	l.mu.Lock()
 	i := slices.Index(l.waiting, h)

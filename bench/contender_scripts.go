@@ -23,6 +23,10 @@ type scripts struct {
 
 func openScripts(s site) (locker, error) {
 	l := &scripts{nodes: newClients(s), ttl: s.ttl}
+	if err := loadScripts(l.nodes); err != nil {
+		l.close()
+		return nil, err
+	}
 	for _, n := range l.nodes {
 		pipe, err := n.(*redis.Client).AsyncAutoPipeline()
 		if err != nil {
@@ -30,14 +34,20 @@ func openScripts(s site) (locker, error) {
 			return nil, err
 		}
 		l.pipes = append(l.pipes, pipe)
+	}
+	return l, nil
+}
+
+// loadScripts makes Holdfast's scripts known to the nodes.
+func loadScripts(nodes []redis.UniversalClient) error {
+	for _, n := range nodes {
 		for _, call := range []lua.Call{lua.Acquire{}.Call(), lua.Release{}.Call()} {
 			if err := n.ScriptLoad(context.Background(), call.Script().Source).Err(); err != nil {
-				l.close()
-				return nil, err
+				return err
 			}
 		}
 	}
-	return l, nil
+	return nil
 }
 
 func (l *scripts) handle(name string) handle {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -112,13 +113,13 @@ func (p *wirePipe) send(command []byte, answer chan error) {
 
 // write writes commands on the caller's goroutine, past the writer, which has nothing to
 // do then: a pipe is used in one of both ways.
-func (p *wirePipe) write(commands []byte, answers ...chan error) {
+func (p *wirePipe) write(commands [][]byte, answers ...chan error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, answer := range answers {
 		p.away <- answer
 	}
-	_, _ = p.conn.Write(commands) // a failure is seen by the reader
+	_, _ = p.conn.Write(slices.Concat(commands...)) // a failure is seen by the reader
 }
 
 // gather is the writer, a goroutine until the pipe is closed.

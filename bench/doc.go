@@ -25,10 +25,11 @@
 //	wire         raw without a client library: the least that Go can do
 //	baton        wire, with a quorum of replies to wait for, for goroutines of one process
 //	             that stand in line for a name: the least that a hand-over can cost
+//	relay        baton with Holdfast's scripts, sent by go-redis
 //
-// A target stands beside what the floor of its workload reaches in the same run: baton, or
-// scripts where there are many callers. Where the floor does not reach it either, the
-// machine and the scripts are in the way.
+// A target stands beside what the floors of its workload reach in the same run: baton and
+// relay, or scripts where there are many callers. Where baton does not reach it either, the
+// machine is in the way; where relay or scripts do not, the scripts and go-redis are.
 //
 // redsync and redislock that try again after a millisecond are redsync-1ms and
 // redislock-1ms. All run with the same client options, go-redis' defaults. It needs a

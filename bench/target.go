@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strings"
 )
 
 // A target is something to reach.
@@ -13,8 +15,13 @@ type target struct {
 	limit   float64
 	atLeast bool // otherwise: at most
 
-	floor string  // who shows what can be reached here: it does no more than must be done
-	least float64 // what floor has in place of got; not a number: it was not measured
+	floors []floor
+}
+
+// A floor shows what can be reached here: it does no more than must be done.
+type floor struct {
+	name string
+	got  float64 // not a number: it was not measured
 }
 
 func atLeast(what string, got, limit float64) target {
@@ -26,8 +33,8 @@ func atMost(what string, got, limit float64) target {
 }
 
 // floored adds what a floor reaches.
-func (t target) floored(by string, least float64) target {
-	t.floor, t.least = by, least
+func (t target) floored(by string, got float64) target {
+	t.floors = append(slices.Clip(t.floors), floor{by, got})
 	return t
 }
 
@@ -52,11 +59,13 @@ func printTargets(w io.Writer, list []target) {
 		case g.met():
 			verdict = "met"
 		}
-		least := ""
-		if g.floor != "" && !math.IsNaN(g.least) {
-			least = amount(g.least) + ", " + g.floor
+		var floors []string
+		for _, f := range g.floors {
+			if !math.IsNaN(f.got) {
+				floors = append(floors, amount(f.got)+", "+f.name)
+			}
 		}
-		t.rows = append(t.rows, []string{g.what, fmt.Sprintf("%s %g", sign, g.limit), amount(g.got), least, verdict})
+		t.rows = append(t.rows, []string{g.what, fmt.Sprintf("%s %g", sign, g.limit), amount(g.got), strings.Join(floors, "; "), verdict})
 	}
 	t.print(w)
 }

@@ -47,7 +47,7 @@ func hot(b *bench) error {
 		for _, held := range []time.Duration{0, hold} {
 			few, fewest := 0.0, 0
 			for _, workers := range b.crowds(2, 16, 128, 512) {
-				s, err := b.contest(n, workers, 0, held, 8, append([]string{"baton"}, hotContenders...)...)
+				s, err := b.contest(n, workers, 0, held, 8, append([]string{"baton", "relay"}, hotContenders...)...)
 				if err != nil {
 					return err
 				}
@@ -84,7 +84,8 @@ func hotTargets(s *samples, n, workers int, held time.Duration) []target {
 	if held == 0 {
 		peer, ratio := s.best("holdfast", rate, true, hotPeers...)
 		return []target{
-			atLeast(where+against("pairs/s", peer), ratio, 1).floored("baton", s.ratio("baton", rate, peer)),
+			atLeast(where+against("pairs/s", peer), ratio, 1).floored("baton", s.ratio("baton", rate, peer)).
+				floored("relay", s.ratio("relay", rate, peer)),
 			atMost(where+"longest wait ÷ mean", s.within("holdfast", waitMax, waitMean), 10).
 				floored("baton", s.within("baton", waitMax, waitMean)),
 		}
@@ -95,7 +96,8 @@ func hotTargets(s *samples, n, workers int, held time.Duration) []target {
 	if n > 1 {
 		return []target{
 			atMost(where+against("gap p99", "redsync"), s.ratio("holdfast", gapP99, "redsync"), 0.3).
-				floored("baton", s.ratio("baton", gapP99, "redsync")),
+				floored("baton", s.ratio("baton", gapP99, "redsync")).
+				floored("relay", s.ratio("relay", gapP99, "redsync")),
 		}
 	}
 	fastest, gap := s.best("holdfast", gapP50, false, hotPeers...)

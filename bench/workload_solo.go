@@ -17,7 +17,7 @@ func solo(b *bench) error {
 	t := newTable([]string{"N", "contender"}, soloColumns)
 	var targets []target
 	for _, n := range b.ns(1, 3, 5) {
-		list := b.among(n, "holdfast", "fair", "redsync", "redislock", "rueidislock", "raw", "baton")
+		list := b.among(n, "holdfast", "fair", "redsync", "redislock", "rueidislock", "raw", "baton", "relay")
 		s, err := b.compare(list, func(c contender) (figures, error) {
 			return b.try(c, b.on(n, job{Workers: 1, Own: true, Uncounted: true}, b.span))
 		})
@@ -27,7 +27,8 @@ func solo(b *bench) error {
 		t.add(s, soloColumns, fmt.Sprint(n))
 		below := func(other string, limit float64) {
 			targets = append(targets, atMost(fmt.Sprintf("N = %d: p50 ÷ %s's", n, other), s.ratio("holdfast", p50, other), limit).
-				floored("baton", s.ratio("baton", p50, other)))
+				floored("baton", s.ratio("baton", p50, other)).
+				floored("relay", s.ratio("relay", p50, other)))
 		}
 		switch n {
 		case 1:
