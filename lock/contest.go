@@ -25,7 +25,8 @@ type contest struct {
 	since  int64                // when others last had an even chance, as UnixMilli; only chances depend on it
 	streak int32                // hand-overs in this process since then
 	even   bool                 // the message of the last release is to wake the head
-	hushed bool                 // there was none, as the next one is here
+	hushed bool                 // there was none, or it is of no use, as the next one is here
+	lonely bool                 // nobody else listened to the last message
 	// Of queuers.
 	blind bool   // it cannot be guessed who is next
 	beats *beats // nil: none
@@ -253,7 +254,7 @@ func (p *place) saw(d denial) denial {
 	}
 	p.contest.last = &d
 	if d.holder != "" && !c.made(d.holder) {
-		p.contest.streak, p.contest.since = 0, 0
+		p.contest.streak, p.contest.since, p.contest.lonely = 0, 0, false
 	}
 	return d
 }

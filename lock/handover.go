@@ -18,13 +18,21 @@ const (
 	fairChance = 20 * time.Millisecond
 )
 
-// A successor is who comes after a hold, as far as this process is concerned.
+// A succession is what follows a hold, as far as this process is concerned.
+type succession struct {
+	next  successor
+	tell  bool   // of local: the others are told all the same, to learn whether there are any
+	heir  *place // the queuer who is probably next; nil: none
+	order *order // of the contender who is next; nil: it makes its own attempt
+}
+
+// A successor is who comes next.
 type successor uint8
 
 const (
 	unknown   successor = iota // nobody waits here
 	returning                  // nobody, but whoever had it last may be about to
-	local                      // somebody of this process: nobody else need be told
+	local                      // somebody of this process
 	anybody                    // it is the turn of the other processes too, or for the nodes to say
 )
 
@@ -33,8 +41,9 @@ const (
 // A contender of this process need not wait for the answers: its attempt is behind the
 // release in every lane. If it is asleep, the attempt is made for it, in the same round
 // trip; otherwise it makes its own, in the same one if it comes at once. So contenders of
-// other processes have no chance meanwhile, and are not told. Now and then the one here is
-// woken as they are, by the message.
+// other processes have no chance meanwhile, and are not told. Now and then they are, and the
+// one here is woken as they are, by the message, unless the nodes said the last time that
+// nobody else listens.
 //
 // Of queuers, the one here that is probably next is the release's heir: a node that has it
 // at the head wakes nobody. If it leaves instead, its leave wakes the next one. If its
@@ -43,68 +52,107 @@ const (
 // ctx never ends.
 func (h *hold) handOver(ctx context.Context) *redlock.Ballot {
 	c := h.engine.client
-	next, heir, o := c.successor(h)
-	if next == returning {
+	s := c.succession(h)
+	if s.next == returning {
 		runtime.Gosched()
-		next, heir, o = c.successor(h)
+		s = c.succession(h)
 	}
-	if next == unknown || next == returning {
+	if s.next == unknown || s.next == returning {
 		b, _ := c.group.Decide(ctx, h.vacation(false, nil))
 		h.slot.give()
 		c.over(h, nil, nil)
 		return b
 	}
-	b := c.group.Draft(h.vacation(next == local, heir))
+	quiet := s.next == local && !s.tell
+	b := c.group.Draft(h.vacation(quiet, s.heir))
 	b.Prepare()
-	if o != nil {
-		o.ballot.Prepare()
+	if s.order != nil {
+		s.order.ballot.Prepare()
 	}
 	h.slot.give()
-	c.over(h, heir, o)
-	if o != nil {
-		o.ballot.Send(ctx) // the release may have left with somebody else's commands
+	c.over(h, s.heir, s.order)
+	if s.order != nil {
+		s.order.ballot.Send(ctx) // the release may have left with somebody else's commands
 	} else {
 		runtime.Gosched() // let the next one come along
 		b.Send(ctx)
 	}
 	_ = b.Wait(ctx) // it is decided within the node timeout, once it is sent
+	if !quiet {
+		c.told(h, b)
+	}
 	return b
 }
 
-// successor tells who is to be next, and counts how often that was a contender of this
+// succession tells who is to be next, and counts how often that was a contender of this
 // process, for whom it makes an order if it is asleep. A queuer of it is named: the nodes
 // know whether they agree.
-func (c *Client) successor(h *hold) (next successor, heir *place, o *order) {
+func (c *Client) succession(h *hold) succession {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ct := c.contests[h.engine.contest()]
 	switch {
 	case ct == nil:
-		return unknown, nil, nil
+		return succession{next: unknown}
 	case len(ct.queue) == 0 && ct.streak > 0:
 		ct.even = false
-		return returning, nil, nil
+		return succession{next: returning}
 	case len(ct.queue) == 0:
-		return unknown, nil, nil
+		return succession{next: unknown}
 	}
 	if ct.queue[0].queuer != nil {
 		if heir := ct.heir(); heir != nil {
-			return local, heir, nil
+			return succession{next: local, heir: heir}
 		}
-		return anybody, nil, nil
+		return succession{next: anybody}
 	}
 	ct.streak++
 	now := time.Now().UnixMilli()
 	if ct.since == 0 {
 		ct.since = now
 	}
-	long := ct.streak >= maxStreak || now-ct.since >= maxReign.Milliseconds()
-	if ct.even = long && ct.wakes != nil; ct.even {
+	long := ct.wakes != nil && (ct.streak >= maxStreak || now-ct.since >= maxReign.Milliseconds())
+	if long {
 		ct.streak, ct.since = 1, now
-		return anybody, nil, nil
+	}
+	if ct.even = long && !ct.lonely; ct.even {
+		return succession{next: anybody}
 	}
 	ct.hushed = true
-	return local, nil, c.orderFor(ct.queue[0])
+	return succession{next: local, tell: long, order: c.orderFor(ct.queue[0])}
+}
+
+// told notes whether others listen to the releases of a lock, after b has told them of one:
+// they have their chance with the next one.
+//
+// Who waits elsewhere listens to a quorum of nodes, so one that told a quorum of them has
+// told those, too. One listener is this client itself, if it listens. It may be wrong about
+// that while its connection is down: only chances depend on it.
+func (c *Client) told(h *hold, b *redlock.Ballot) {
+	unheard, heard := 0, false
+	for i := range c.group.Size() {
+		a := b.Answer(i)
+		if a.Vote != redlock.Yes {
+			continue
+		}
+		r, _ := h.engine.kind.Released(a.Reply)
+		if r.Unheard {
+			unheard++
+		} else if r.Found {
+			heard = true
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ct := c.contests[h.engine.contest()]
+	if ct == nil {
+		return
+	}
+	before := ct.lonely
+	ct.lonely = c.alone && !heard && unheard >= c.group.Quorum() && ct.wakes != nil && isClosed(ct.wakes.Ready())
+	if before && !ct.lonely {
+		ct.streak = maxStreak
+	}
 }
 
 // over notes that h has ended, and has the next one here try: heir, if the nodes count on

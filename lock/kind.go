@@ -18,8 +18,8 @@ type Kind interface {
 	// who comes next, unless somebody of this process does who asks right behind it: quiet.
 	// mark voids the hold id for so long.
 	Release(r Request, quiet bool, mark time.Duration) lua.Call
-	// Released reads a reply to Release: whether the hold was there.
-	Released(reply any) (bool, error)
+	// Released reads a reply to Release.
+	Released(reply any) (lua.Released, error)
 }
 
 // A Queue is a Kind whose waiters stand in a queue on the nodes and are served in its

@@ -63,7 +63,7 @@ func (h *hold) lower(left int) error {
 	b, _ := e.client.group.Decide(context.Background(), redlock.Motion{
 		Name: "release",
 		Call: e.kind.Release(h.request(left), true, 0),
-		Yes:  e.kind.Released,
+		Yes:  e.lowered,
 	})
 	if isGone(e.client.group, b) {
 		h.lose("a quorum of nodes no longer has it")
@@ -73,6 +73,12 @@ func (h *hold) lower(left int) error {
 	// and the last unlock ends the hold whatever they have. So a missing quorum is
 	// worth an error only when that one fails.
 	return nil
+}
+
+// lowered reads one node's reply to a count that is stated: a node without the hold has none.
+func (e *Engine) lowered(reply any) (bool, error) {
+	r, err := e.kind.Released(reply)
+	return r.Found, err
 }
 
 // missed tells whether, when it came to the release, so many nodes did not have the
@@ -85,7 +91,7 @@ func missed(e *Engine, b *redlock.Ballot) bool {
 			continue
 		}
 		// No reply at all: the node never had it, and was not asked.
-		if found, _ := e.kind.Released(a.Reply); !found {
+		if r, _ := e.kind.Released(a.Reply); !r.Found {
 			without++
 		}
 	}

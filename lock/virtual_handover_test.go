@@ -131,6 +131,62 @@ func TestAProcessThatHoldsALockForLongTellsTheOthersOfEachRelease(t *testing.T) 
 	})
 }
 
+// Others are to have an even chance now and then: only where there are any does it cost time.
+func TestAProcessThatIsAloneWaitsForNobody(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		const trip, waiters = 800 * time.Microsecond, 150 // near: no connections are made on the way
+		p := w.process()
+		l := w.lock(p.mutex())
+		grants := line(p.mutex(), waiters)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip, 0) })
+		slow := 0
+		for range waiters {
+			start := time.Now()
+			require.NoError(t, l.Unlock(bg))
+			if l = (<-grants).after(t, start, trip, time.Second); time.Since(start) > trip {
+				slow++
+			}
+			time.Sleep(time.Millisecond) // the next one is asleep then
+		}
+		require.LessOrEqual(t, slow, 2, "for a connection, and to learn that nobody else listens")
+	})
+}
+
+func TestWhoComesToAProcessThatWasAloneHasAChance(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		const trip, alone, chances = 800 * time.Microsecond, 40, 30
+		const waiters = alone + 33*chances
+		p := w.process()
+		l := w.lock(p.mutex())
+		grants := line(p.mutex(), waiters)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip, 0) })
+		var other <-chan grant
+		for i, last := 0, 0; i < waiters; i++ {
+			if i == alone {
+				other, last = wait(bg, w.process().mutex()), i
+				time.Sleep(10 * time.Millisecond) // it listens then
+			}
+			start := time.Now()
+			require.NoError(t, l.Unlock(bg))
+			select {
+			case g := <-other:
+				require.NoError(t, g.after(t, start, 0, time.Second).Unlock(bg))
+				return
+			case g := <-grants:
+				l = g.after(t, start, 0, time.Second)
+			}
+			if i > alone {
+				if time.Since(start) > trip {
+					last = i
+				}
+				require.LessOrEqual(t, i-last, 33, "they learn of it, and then all have an even chance")
+			}
+			time.Sleep(time.Millisecond)
+		}
+		t.Fatal("the other process had no chance")
+	})
+}
+
 // A node that does not know the release by its hash runs it after the attempt that was
 // sent with it. Nobody is told of that release.
 func TestHandOverThroughNodesThatHaveForgottenTheReleaseIsAsQuick(t *testing.T) {

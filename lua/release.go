@@ -22,9 +22,18 @@ func (r Release) Call() Call {
 	return Call{script: releaseScript, args: args}
 }
 
-// ParseReleased reads a reply of release.lua: whether the hold was there.
-func ParseReleased(reply any) (found bool, err error) {
-	return parseBool(releaseScript, reply)
+// Released is what release.lua and fair_release.lua answer.
+type Released struct {
+	Found   bool // the hold was there
+	Unheard bool // its end was published, and at most one listener to that server was told
+}
+
+// ParseReleased reads a reply of release.lua or fair_release.lua.
+func ParseReleased(reply any) (Released, error) {
+	if n, ok := reply.(int64); ok && 0 <= n && n <= 2 {
+		return Released{Found: n > 0, Unheard: n == 2}, nil
+	}
+	return Released{}, unexpected(releaseScript, reply)
 }
 
 func parseBool(s *Script, reply any) (bool, error) {

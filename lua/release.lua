@@ -7,6 +7,7 @@
 -- ARGV[3] channel to tell of the end; empty: nobody needs to know
 -- ARGV[4] life of the mark that voids this hold id, milliseconds; 0: no mark
 --
+-- Returns 2   the hold is ended, and at most one listener to this server was told
 -- Returns 1   the count is lowered, or the hold is ended
 -- Returns 0   the hold was not there
 --
@@ -19,7 +20,10 @@ if ARGV[2] == '0' then
   found = redis.call('HDEL', KEYS[1], ARGV[1])
   if found == 1 and ARGV[3] ~= '' then
     -- A user without rights to the channel releases all the same; waiters poll.
-    redis.pcall('PUBLISH', ARGV[3], ARGV[1])
+    local told = redis.pcall('PUBLISH', ARGV[3], ARGV[1])
+    if told == 0 or told == 1 then
+      found = 2
+    end
   end
 else
   local count = redis.call('HGET', KEYS[1], ARGV[1])
