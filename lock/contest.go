@@ -22,11 +22,12 @@ type contest struct {
 
 	// Of contenders.
 	wakes  *waiter.Subscription // nil: none
-	since  int64                // when others last had an even chance, as UnixMilli; only chances depend on it
+	since  int64                // when others were last told, as UnixMilli; only chances depend on it
 	streak int32                // hand-overs in this process since then
+	chance int64                // when others last had an even chance, as UnixMilli
 	even   bool                 // the message of the last release is to wake the head
-	hushed bool                 // there was none, or it is of no use, as the next one is here
-	lonely bool                 // nobody else listened to the last message
+	hushed bool                 // no message, or none that is of use to others, as the next one is here
+	lonely bool                 // nobody else was told of the last release whose listeners were counted
 	// Of queuers.
 	blind bool   // it cannot be guessed who is next
 	beats *beats // nil: none

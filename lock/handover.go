@@ -11,7 +11,8 @@ import (
 
 const (
 	// maxStreak is how often, and maxReign for how long, a process passes a contended
-	// lock on to itself before it lets the others have an even chance.
+	// lock on to itself before it tells the others, and lets them have an even chance. If
+	// nobody else listens, that is for who only polls: once in as long as a poll takes.
 	maxStreak = 32
 	maxReign  = time.Second
 	// fairChance is for how long it then waits for the message that wakes them all.
@@ -79,7 +80,7 @@ func (h *hold) handOver(ctx context.Context) *redlock.Ballot {
 	}
 	_ = b.Wait(ctx) // it is decided within the node timeout, once it is sent
 	if !quiet {
-		c.told(h, b)
+		c.countListeners(h, b)
 	}
 	return b
 }
@@ -115,31 +116,33 @@ func (c *Client) succession(h *hold) succession {
 	if long {
 		ct.streak, ct.since = 1, now
 	}
-	if ct.even = long && !ct.lonely; ct.even {
+	if ct.even = long && (!ct.lonely || now-ct.chance >= poll.Milliseconds()); ct.even {
+		ct.chance = now
 		return succession{next: anybody}
 	}
 	ct.hushed = true
 	return succession{next: local, tell: long, order: c.orderFor(ct.queue[0])}
 }
 
-// told notes whether others listen to the releases of a lock, after b has told them of one:
-// they have their chance with the next one.
+// countListeners notes whether others listen to the releases of h's lock, after b has told
+// of one: then they have their chance with the next. A single listener is taken for this
+// client.
 //
-// Who waits elsewhere listens to a quorum of nodes, so one that told a quorum of them has
-// told those, too. One listener is this client itself, if it listens. It may be wrong about
-// that while its connection is down: only chances depend on it.
-func (c *Client) told(h *hold, b *redlock.Ballot) {
-	unheard, heard := 0, false
+// That may be wrong: where a Pub/Sub connection is down, or between a subscription to some
+// nodes and a release on others, the one listener of a node may be another. Only chances
+// depend on it, and as often as a waiter polls there is one whatever it says.
+func (c *Client) countListeners(h *hold, b *redlock.Ballot) {
+	alone, others := 0, false
 	for i := range c.group.Size() {
 		a := b.Answer(i)
 		if a.Vote != redlock.Yes {
 			continue
 		}
 		r, _ := h.engine.kind.Released(a.Reply)
-		if r.Unheard {
-			unheard++
+		if r.OnlyOne {
+			alone++
 		} else if r.Found {
-			heard = true
+			others = true
 		}
 	}
 	c.mu.Lock()
@@ -149,7 +152,7 @@ func (c *Client) told(h *hold, b *redlock.Ballot) {
 		return
 	}
 	before := ct.lonely
-	ct.lonely = c.alone && !heard && unheard >= c.group.Quorum() && ct.wakes != nil && isClosed(ct.wakes.Ready())
+	ct.lonely = !c.group.Clustered() && !others && alone >= c.group.Quorum() && ct.wakes != nil && isClosed(ct.wakes.Ready())
 	if before && !ct.lonely {
 		ct.streak = maxStreak
 	}

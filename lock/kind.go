@@ -18,7 +18,8 @@ type Kind interface {
 	// who comes next, unless somebody of this process does who asks right behind it: quiet.
 	// mark voids the hold id for so long.
 	Release(r Request, quiet bool, mark time.Duration) lua.Call
-	// Released reads a reply to Release.
+	// Released reads a reply to Release: whether the hold was there, and whether only one
+	// listener was told of its end.
 	Released(reply any) (lua.Released, error)
 }
 

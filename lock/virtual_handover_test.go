@@ -152,6 +152,29 @@ func TestAProcessThatIsAloneWaitsForNobody(t *testing.T) {
 	})
 }
 
+// Who only polls, or whose messages do not arrive, listens to nothing.
+func TestAProcessThatSeemsAloneLeavesAChanceNowAndThen(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		const trip, waiters = 800 * time.Microsecond, 200
+		p := w.process()
+		l := w.lock(p.mutex())
+		grants := line(p.mutex(), waiters)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip, 0) })
+		last, chances := time.Now(), 0
+		for range waiters {
+			time.Sleep(100 * time.Millisecond)
+			start := time.Now()
+			require.NoError(t, l.Unlock(bg))
+			if l = (<-grants).after(t, start, trip, time.Second); time.Since(start) > trip {
+				last = time.Now()
+				chances++
+			}
+			require.Less(t, time.Since(last), 4200*time.Millisecond, "a poll, and a second until others are told")
+		}
+		require.LessOrEqual(t, chances, 8)
+	})
+}
+
 func TestWhoComesToAProcessThatWasAloneHasAChance(t *testing.T) {
 	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
 		const trip, alone, chances = 800 * time.Microsecond, 40, 30

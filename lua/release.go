@@ -22,16 +22,16 @@ func (r Release) Call() Call {
 	return Call{script: releaseScript, args: args}
 }
 
-// Released is what release.lua and fair_release.lua answer.
+// Released is what release.lua answers, and fair_release.lua, which never says OnlyOne.
 type Released struct {
 	Found   bool // the hold was there
-	Unheard bool // its end was published, and at most one listener to that server was told
+	OnlyOne bool // its end was published, and at most one listener to that server was told
 }
 
 // ParseReleased reads a reply of release.lua or fair_release.lua.
 func ParseReleased(reply any) (Released, error) {
 	if n, ok := reply.(int64); ok && 0 <= n && n <= 2 {
-		return Released{Found: n > 0, Unheard: n == 2}, nil
+		return Released{Found: n > 0, OnlyOne: n == 2}, nil
 	}
 	return Released{}, unexpected(releaseScript, reply)
 }

@@ -26,8 +26,8 @@ func TestReleaseTellsWhetherAnybodyListens(t *testing.T) {
 		call      lua.Call
 		want      lua.Released
 	}{
-		"nobody":              {0, release.Call(), lua.Released{Found: true, Unheard: true}},
-		"one":                 {1, release.Call(), lua.Released{Found: true, Unheard: true}},
+		"nobody":              {0, release.Call(), lua.Released{Found: true, OnlyOne: true}},
+		"one":                 {1, release.Call(), lua.Released{Found: true, OnlyOne: true}},
 		"two":                 {2, release.Call(), lua.Released{Found: true}},
 		"nothing is told":     {0, quiet.Call(), lua.Released{Found: true}},
 		"a count is lowered":  {0, lower.Call(), lua.Released{Found: true}},

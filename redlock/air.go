@@ -16,12 +16,13 @@ const (
 	// connections: with as many, a command waits for a sixteenth of a round trip.
 	maxWidth = 16
 	// nearTrip is a round trip so short that a second flight beside the first would
-	// cost more, in smaller pipelines, than the wait, unless it carries a crowd: then the
-	// node works on one while this process reads the answers to the other. To farther
-	// nodes a flight may leave every minGap.
+	// cost more, in smaller pipelines, than the wait. To farther nodes a flight may
+	// leave every minGap.
 	nearTrip = time.Millisecond
-	crowd    = 16
 	minGap   = 250 * time.Microsecond
+	// crowd is so many commands that a second flight to a near node is worth it: the node
+	// works on one while this process reads the answers to the other.
+	crowd = 16
 	// telling is the most commands in a flight that tells how far the node is. Hundreds
 	// keep it busy for a millisecond, wherever it is.
 	telling = 16
@@ -36,15 +37,15 @@ type air struct {
 	flights map[*flight]struct{}
 	spare   *flight // to be used again; nil: none
 	limit   int     // of width: what the client's connections allow
-	width   int     // how many flights may be away at once, stuck ones aside; see also beside
+	width   int     // how many flights may be away at once, stuck ones and crowds aside
 
 	last   time.Time     // when a flight last left
 	trip   time.Duration // the shortest round trip of this period and the one before
 	trips  int           // how many were measured, up to enough
 	period period
 
-	// keys are what the flights carry commands about, those aside which no other has
-	// been compared with; see index.
+	// keys are what the indexed flights carry commands about. A flight is indexed as soon
+	// as another may leave beside it.
 	keys map[string]aloft
 }
 
@@ -66,7 +67,8 @@ type aloft struct {
 type flight struct {
 	ops     []*op
 	start   time.Time
-	counted bool // in air.keys
+	beside  bool // another was away at the same time
+	indexed bool // in air.keys
 	stuck   bool // every op has timed out
 	here    bool // on a caller's goroutine
 
@@ -94,23 +96,11 @@ func newAir(connections int) air {
 	}
 }
 
-// beside tells whether another flight may leave with so many commands beside those that
-// are away, stuck ones aside.
-func (a *air) beside(away, commands int) bool {
-	return away < a.width || away == 1 && a.limit > 1 && commands >= crowd
-}
-
-// blocks tells whether o has to wait for a flight that carries its key, or for how
-// long if it need not wait for that: on the way to a far node, a creation follows a
+// blocks tells whether o has to wait for a flight that carries its key, which is indexed,
+// or for how long if it need not wait for that: on the way to a far node, a creation follows a
 // removal that left a good while before it, and will not overtake it. If it does all the
 // same, the node refuses it and nothing is wrong.
 func (a *air) blocks(o *op, now time.Time) (blocked bool, wait time.Duration) {
-	a.index()
-	return a.blocked(o, now)
-}
-
-// blocked is blocks, of an index that is up to date.
-func (a *air) blocked(o *op, now time.Time) (blocked bool, wait time.Duration) {
 	if len(a.keys) == 0 {
 		return false, 0
 	}
@@ -124,8 +114,8 @@ func (a *air) blocked(o *op, now time.Time) (blocked bool, wait time.Duration) {
 	return false, k.last.Add(a.trip / 8).Sub(now)
 }
 
-// board parts a queue, whose array becomes the flight's, into those who can go now, so
-// many at the most, and those who have to wait.
+// board parts a queue into those who can go now, so many at the most, who keep its array,
+// and those who have to wait.
 func (a *air) board(queue []*op, most int) (ops, rest []*op) {
 	a.index()
 	if len(a.keys) == 0 {
@@ -143,7 +133,7 @@ func (a *air) board(queue []*op, most int) (ops, rest []*op) {
 			rest = append(rest, queue[i:]...)
 			break
 		}
-		if blocked, wait := a.blocked(o, now); !blocked && wait <= 0 && !left[o.key()] {
+		if blocked, wait := a.blocks(o, now); !blocked && wait <= 0 && !left[o.key()] {
 			ops = append(ops, o)
 			continue
 		}
@@ -174,6 +164,11 @@ func (a *air) depart(ops []*op) *flight {
 	}
 	f.ops, f.start = ops, time.Now()
 	a.last = f.start
+	for other := range a.flights {
+		if !other.stuck {
+			f.beside, other.beside = true, true
+		}
+	}
 	a.flights[f] = struct{}{}
 	return f
 }
@@ -189,7 +184,8 @@ func (a *air) land(f *flight, end landing) {
 	if end != answered {
 		return
 	}
-	if len(f.ops) <= telling {
+	// What went beside a crowd may have waited for it.
+	if len(f.ops) <= telling && (a.width > 1 || !f.beside) {
 		a.measure(time.Since(f.start))
 	}
 	a.width = 1
@@ -244,8 +240,8 @@ func (a *air) measure(trip time.Duration) {
 // without having been looked at.
 func (a *air) index() {
 	for f := range a.flights {
-		if !f.counted && !f.stuck {
-			f.counted = true
+		if !f.indexed && !f.stuck {
+			f.indexed = true
 			a.add(f, 1)
 		}
 	}
@@ -253,8 +249,8 @@ func (a *air) index() {
 
 // release forgets what f carries.
 func (a *air) release(f *flight) {
-	if f.counted {
-		f.counted = false
+	if f.indexed {
+		f.indexed = false
 		a.add(f, -1)
 	}
 }

@@ -75,10 +75,9 @@ func newLane(n *node, timeout time.Duration) *lane {
 // submit queues o and has it leave. It never blocks.
 func (l *lane) submit(o *op) {
 	l.mu.Lock()
-	wake := l.queued(o) && l.start(o)
-	l.mu.Unlock()
-	if wake {
-		l.wake <- struct{}{} // cannot block: only who raises busy from zero sends
+	defer l.mu.Unlock()
+	if l.queued(o) {
+		l.start(o)
 	}
 }
 
@@ -92,10 +91,9 @@ func (l *lane) prepare(o *op) {
 // send has o leave, which was prepared, if it has not.
 func (l *lane) send(o *op) {
 	l.mu.Lock()
-	wake := len(l.queue) > 0 && l.start(o)
-	l.mu.Unlock()
-	if wake {
-		l.wake <- struct{}{}
+	defer l.mu.Unlock()
+	if len(l.queue) > 0 {
+		l.start(o)
 	}
 }
 
@@ -116,26 +114,31 @@ func (l *lane) queued(o *op) bool {
 	return true
 }
 
-// start has a runner look at the queue, for o. It tells whether that is the main one,
-// which is to be woken then. Called with mu held.
-func (l *lane) start(o *op) (wake bool) {
+// start has a runner look at the queue, for o. Called with mu held.
+func (l *lane) start(o *op) {
 	if l.busy > 0 {
 		l.help(o)
-		return false
+		return
 	}
 	l.busy = 1
-	return true
+	l.wakeMain()
 }
+
+// wakeMain has the main runner work, for which busy counts already. It cannot block: only
+// who raises busy from zero sends, or hands on what counted for itself. Called with mu held:
+// what comes after a close must find the main runner gone, or not come.
+func (l *lane) wakeMain() { l.wake <- struct{}{} }
 
 // help starts another runner for o, beside those at work, if that is of use: each of
 // them is stuck, or the node is far or much is queued for it, and o need not wait for a
 // flight that is away. Called with mu held.
 func (l *lane) help(o *op) {
 	working := l.busy - l.stuck
-	if l.closed || l.busy >= l.air.width-1+maxTries || working > 0 && !l.air.beside(working, len(l.queue)) {
+	if l.closed || l.busy >= l.air.width-1+maxTries || working > 0 && !l.beside(working) {
 		return
 	}
 	now := time.Now()
+	l.air.index()
 	blocked, wait := l.air.blocks(o, now)
 	if working > 0 && (blocked || l.boarding) {
 		return
@@ -153,6 +156,12 @@ func (l *lane) help(o *op) {
 		}
 		l.drain()
 	}()
+}
+
+// beside tells whether another runner is of use beside so many that are not stuck: the
+// node is far, or a crowd waits. Called with mu held.
+func (l *lane) beside(working int) bool {
+	return working < l.air.width || working == 1 && l.stuck == 0 && l.air.limit > 1 && len(l.queue) >= crowd
 }
 
 // runHere runs what was prepared, and o behind it unless it is nil, on the caller's
@@ -196,15 +205,15 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 	l.mu.Lock()
 	l.land(f, end)
 	more, closed := len(l.queue) > 0, l.closed
-	if !more {
+	switch {
+	case !more:
 		l.busy--
+	case !closed:
+		l.wakeMain()
 	}
 	l.mu.Unlock()
-	switch {
-	case more && closed:
+	if more && closed {
 		l.drain() // the main runner may have ended
-	case more:
-		l.wake <- struct{}{} // busy stays at one: the main runner takes over
 	}
 	return true
 }
@@ -217,14 +226,29 @@ func (l *lane) run() {
 		case <-l.wake:
 			l.drain()
 		case <-l.stop:
-			select {
-			case <-l.wake: // what was queued before the end is still sent
+			if l.remains() {
 				l.drain()
-			default:
 			}
 			return
 		}
 	}
+}
+
+// remains tells whether the main runner has to send something after the end: what was
+// queued before is still sent, and what was prepared, too.
+func (l *lane) remains() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-l.wake:
+		return true
+	default:
+	}
+	if l.busy > 0 || len(l.queue) == 0 {
+		return false
+	}
+	l.busy = 1
+	return true
 }
 
 // drain sends what is queued, flight by flight, until nothing is.
@@ -252,7 +276,7 @@ func (l *lane) take() *flight {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.boarding = false
-	if others := l.busy - l.stuck - 1; others > 0 && !l.air.beside(others, len(l.queue)) {
+	if others := l.busy - l.stuck - 1; others > 0 && !l.beside(others) {
 		l.busy-- // those who stay take what is queued
 		return nil
 	}

@@ -44,12 +44,19 @@ func newNode(g *Group, client redis.UniversalClient, timeout time.Duration) *nod
 func (n *node) connections() int {
 	switch c := n.client.(type) {
 	case *redis.Client:
-		return c.Options().PoolSize
+		return connections(c.Options().PoolSize, c.Options().MaxActiveConns)
 	case *redis.ClusterClient:
-		return c.Options().PoolSize
+		return connections(c.Options().PoolSize, c.Options().MaxActiveConns)
 	default:
 		return 1
 	}
+}
+
+func connections(size, most int) int {
+	if most > 0 {
+		return min(size, most)
+	}
+	return size
 }
 
 // known tells whether the node has been met and may vote.

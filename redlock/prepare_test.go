@@ -110,3 +110,16 @@ func prepare(g *redlock.Group, m redlock.Motion) *redlock.Ballot {
 	b.Prepare()
 	return b
 }
+
+func TestCloseSendsWhatWasPrepared(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		g, release, _, sent := prepared(t, n)
+		go g.Close()
+		ctx, cancel := context.WithTimeout(bg, within)
+		defer cancel()
+		require.NoError(t, release.Wait(ctx))
+		require.NoError(t, release.Err())
+		require.Equal(t, 1, sent())
+		release.Send(bg) // too late
+	}
+}

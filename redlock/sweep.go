@@ -75,6 +75,9 @@ func (l *lane) sweep() {
 		}
 		l.arm(next)
 	}
+	if len(kept) > 0 {
+		l.air.index()
+	}
 	for _, o := range kept {
 		if blocked, _ := l.air.blocks(o, now); !blocked {
 			l.help(o)
