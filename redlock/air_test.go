@@ -34,3 +34,32 @@ func TestABurstTellsNothingOfTheDistance(t *testing.T) {
 		require.Equal(t, width, fly(&far, 500, 6*nearTrip), "far, and busy")
 	})
 }
+
+// What leaves beside a crowd waits for it at the node.
+func TestAFlightBesideACrowdTellsNothingOfTheDistance(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAir(20)
+		for range enough {
+			large, small := make([]*op, 2*telling), []*op{{ballot: new(Ballot)}}
+			for i := range large {
+				large[i] = &op{ballot: new(Ballot)}
+			}
+			first, second := a.depart(large), a.depart(small)
+			time.Sleep(5 * nearTrip)
+			a.land(first, answered)
+			a.land(second, answered)
+		}
+		require.Equal(t, 1, a.width)
+	})
+}
+
+// A stuck flight leaves few tries to find a way past it.
+func TestACrowdIsNoReasonForAnotherFlightBesideAStuckOne(t *testing.T) {
+	l := &lane{air: newAir(20), queue: make([]*op, crowd)}
+	require.True(t, l.beside(1))
+	require.False(t, l.beside(2))
+	l.stuck = 1
+	require.False(t, l.beside(1))
+	few := &lane{air: newAir(3), queue: make([]*op, crowd)}
+	require.False(t, few.beside(1), "the user needs the connections too")
+}

@@ -125,8 +125,8 @@ func (l *lane) start(o *op) {
 }
 
 // wakeMain has the main runner work, for which busy counts already. It cannot block: only
-// who raises busy from zero sends, or hands on what counted for itself. Called with mu held:
-// what comes after a close must find the main runner gone, or not come.
+// who raises busy from zero sends, or hands on what counted for itself. Called with mu held,
+// so that the main runner is not told after it has ended.
 func (l *lane) wakeMain() { l.wake <- struct{}{} }
 
 // help starts another runner for o, beside those at work, if that is of use: each of
