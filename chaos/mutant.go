@@ -45,8 +45,8 @@ func mutants() []Mutant {
 			By:   "exclusion",
 			Cell: cell("kill nodes, nothing on disk, guard", 1, disk(Nothing), KillNode),
 			Edits: []Edit{{"lua/guard.lua",
-				"  if delay == '0' then",
-				"  if true then"}},
+				"  local left = delay / 1000 - (up - 1)",
+				"  local left = 0"}},
 		},
 		{
 			Name: "validity counted from the reply",
@@ -95,7 +95,7 @@ func mutants() []Mutant {
 			By:   "counts",
 			Cell: cell("replies lost", 1, long, LoseReply),
 			Edits: []Edit{{"lua/call.go", "NoRetry() bool { return true }", "NoRetry() bool { return false }"}, {"lua/acquire.lua",
-				"    if tonumber(ARGV[2]) > tonumber(count) then\n      redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])\n    end\n",
+				"    if ARGV[5] and tonumber(ARGV[5]) > tonumber(count) then\n      redis.call('HSET', KEYS[1], ARGV[1], ARGV[5])\n    end\n",
 				"    redis.call('HINCRBY', KEYS[1], ARGV[1], 1)\n"}},
 		},
 		{
@@ -129,7 +129,7 @@ func mutants() []Mutant {
 			By:   "progress",
 			Cell: cell("kill workers", 1, nil, KillWorker),
 			Edits: []Edit{{"lua/acquire.lua",
-				"redis.call('HSET', KEYS[1], ARGV[1], '1')\nredis.call('PEXPIRE', KEYS[1], ARGV[3])",
+				"redis.call('HSET', KEYS[1], ARGV[1], '1')\nredis.call('PEXPIRE', KEYS[1], ARGV[2])",
 				"redis.call('HSET', KEYS[1], ARGV[1], '1')"}},
 		},
 		{

@@ -20,8 +20,22 @@ type Acquire struct {
 // Call makes the call.
 func (a Acquire) Call() Call {
 	args := append(newCall(acquireScript, 3, 5), a.Keys.Lock, a.Keys.Token, a.Keys.Void,
-		a.Hold, a.Count, Millis(a.TTL), Millis(a.Retention), Millis(a.Guard))
+		a.Hold, Millis(a.TTL), Millis(a.Retention))
+	// Each argument costs the server a quarter of a microsecond: the usual ones are not sent.
+	if a.Count != 1 {
+		args = append(args, Millis(a.Guard), a.Count)
+	} else {
+		args = withGuard(args, a.Guard)
+	}
 	return Call{script: acquireScript, args: args}
+}
+
+// withGuard appends the argument that tells of a guard, where there is one.
+func withGuard(args []any, guard time.Duration) []any {
+	if guard > 0 {
+		args = append(args, Millis(guard))
+	}
+	return args
 }
 
 // Acquired is what acquire.lua answers.

@@ -4,10 +4,10 @@
 -- KEYS[2] lock:{name}:token  string  fencing counter
 -- KEYS[3] lock:{name}:void   zset    voided hold id -> when the mark may go, microseconds
 -- ARGV[1] hold id
--- ARGV[2] hold count wanted; 1 may take a free lock, more only re-enters
--- ARGV[3] TTL, milliseconds
--- ARGV[4] life of an idle fencing counter, milliseconds
--- ARGV[5] how long a restarted server must not grant, milliseconds; 0: no guard
+-- ARGV[2] TTL, milliseconds
+-- ARGV[3] life of an idle fencing counter, milliseconds
+-- ARGV[4] how long a restarted server must not grant, milliseconds; absent: no guard
+-- ARGV[5] hold count wanted: only re-enters, guard or not; absent: 1, which may take a free lock
 --
 -- Returns > 0   granted: the fencing token
 -- Returns 0     re-entry refused: the hold is not there and the lock is free
@@ -22,13 +22,14 @@
 if redis.call('EXISTS', KEYS[1], KEYS[3]) > 0 then
   local count = redis.call('HGET', KEYS[1], ARGV[1])
   if count then
-    if tonumber(ARGV[2]) > tonumber(count) then
-      redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+    if ARGV[5] and tonumber(ARGV[5]) > tonumber(count) then
+      redis.call('HSET', KEYS[1], ARGV[1], ARGV[5])
     end
-    if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then
-      redis.call('PEXPIRE', KEYS[1], ARGV[3])
+    if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
+      redis.call('PEXPIRE', KEYS[1], ARGV[2])
     end
     -- The counter may have been evicted; the next extension writes it again.
+    -- uses clock
     return tonumber(redis.call('GET', KEYS[2])) or clock()
   end
   if redis.call('ZSCORE', KEYS[3], ARGV[1]) then
@@ -39,17 +40,23 @@ if redis.call('EXISTS', KEYS[1], KEYS[3]) > 0 then
     return {redis.call('PTTL', KEYS[1]), held[1], held[2]}
   end
 end
-if ARGV[2] ~= '1' then
+if ARGV[5] then
   return 0
 end
-local young, least = guard(ARGV[5])
-if young then
-  return young
+local least = 0
+if ARGV[4] then
+  -- uses guard
+  local young
+  young, least = guard(ARGV[4])
+  if young then
+    return young
+  end
 end
 
+-- uses token
 redis.call('HSET', KEYS[1], ARGV[1], '1')
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-local token, problem = mint(KEYS[2], least, ARGV[4])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+local token, problem = mint(KEYS[2], least, ARGV[3])
 if problem then
   redis.call('HDEL', KEYS[1], ARGV[1])
 end

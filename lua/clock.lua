@@ -1,4 +1,4 @@
--- What the scripts that tell the time share; it stands before each of them.
+-- What the scripts that tell the time share.
 
 -- Microseconds since 1970, by this node's clock.
 local function clock()

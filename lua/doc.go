@@ -9,7 +9,8 @@
 // Each .lua file opens with a header: one sentence of purpose, every key with its
 // pattern and type, every argument with its unit, every reply with its meaning,
 // and why it may run twice or late (promise I4). A test holds the headers against
-// the code.
+// the code. Functions that scripts share are in libraries, .lua files too: a line
+// "-- uses clock, guard" in a script has them stand there.
 //
 // Times inside scripts are the server's own; no script is fed with a client's
 // clock.

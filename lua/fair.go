@@ -46,8 +46,8 @@ func (a FairAcquire) Call() Call {
 	}
 	args := append(newCall(fairAcquireScript, 5, 9),
 		a.Keys.Lock, a.Keys.Token, a.Keys.Void, a.Keys.Queue, a.Keys.Waiters,
-		a.Hold, a.Count, Millis(a.TTL), Millis(a.Retention), ticket, flag(a.Ticket.Final), Millis(a.Life), Millis(a.Guard), a.Round)
-	return Call{script: fairAcquireScript, args: args}
+		a.Hold, a.Count, Millis(a.TTL), Millis(a.Retention), ticket, flag(a.Ticket.Final), Millis(a.Life), a.Round)
+	return Call{script: fairAcquireScript, args: withGuard(args, a.Guard)}
 }
 
 // ParseFairAcquired reads a reply of fair_acquire.lua.

@@ -15,8 +15,8 @@
 -- ARGV[5] ticket to wait with; 0: a new one; empty: do not wait
 -- ARGV[6] 1: the ticket is final
 -- ARGV[7] how long a waiter without a sign of life is taken for alive, milliseconds
--- ARGV[8] how long a restarted server must not grant, milliseconds; 0: no guard
--- ARGV[9] round of the hold's asking, which a yield may take back; 0: of no round
+-- ARGV[8] round of the hold's asking, which a yield may take back; 0: of no round
+-- ARGV[9] how long a restarted server must not grant, milliseconds; absent: no guard
 --
 -- Returns > 0   granted: the fencing token
 -- Returns 0     re-entry refused: the hold is not there and the lock is free
@@ -32,8 +32,10 @@
 -- before it, as none is greater; after the release or the leave, the mark in KEYS[3]
 -- refuses it.
 
+-- uses place
 local found = redis.call('EXISTS', KEYS[1], KEYS[3], KEYS[4])
 if found > 0 then
+  -- uses clock, queue
   local held = redis.call('HGETALL', KEYS[1])
   if held[1] == ARGV[1] then
     if tonumber(ARGV[2]) > tonumber(held[2]) then
@@ -44,11 +46,11 @@ if found > 0 then
     end
     if ARGV[2] ~= '1' then
       redis.call('HDEL', KEYS[5], round(ARGV[1])) -- it lasts
-    elseif ARGV[9] ~= '0' then
+    elseif ARGV[8] ~= '0' then
       -- A yield of an earlier round may still come. Without a round the hold lasts.
       local last, ticket = granted(KEYS[5], ARGV[1])
-      if last and last < tonumber(ARGV[9]) then
-        grant(KEYS[5], ARGV[1], ARGV[9], ticket)
+      if last and last < tonumber(ARGV[8]) then
+        grant(KEYS[5], ARGV[1], ARGV[8], ticket)
       end
     end
     -- The counter may have been evicted; the next extension writes it again.
@@ -75,9 +77,14 @@ end
 if ARGV[2] ~= '1' then
   return 0
 end
-local young, least = guard(ARGV[8])
-if young then
-  return young
+local least = 0
+if ARGV[9] then
+  -- uses guard
+  local young
+  young, least = guard(ARGV[9])
+  if young then
+    return young
+  end
 end
 
 -- The queue comes first: a companion of a wrong type must not leave the lock behind.
@@ -88,10 +95,11 @@ if found > 0 then
   end
   drop(KEYS[4], KEYS[5], ARGV[1])
 end
-if ARGV[9] ~= '0' then
-  grant(KEYS[5], ARGV[1], ARGV[9], ticket)
+if ARGV[8] ~= '0' then
+  grant(KEYS[5], ARGV[1], ARGV[8], ticket)
   keep(KEYS[5], ARGV[7])
 end
+-- uses token
 redis.call('HSET', KEYS[1], ARGV[1], '1')
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 local token, problem = mint(KEYS[2], least, ARGV[4])

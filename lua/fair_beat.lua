@@ -15,6 +15,7 @@
 -- Twice: it states until when waiters are alive; the head looks once more.
 -- Late: it creates no place, so it brings back nobody who has left.
 
+-- uses clock, place, queue
 local now = clock()
 local due, here = {}, {}
 for i = 5, #ARGV do

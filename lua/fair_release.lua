@@ -21,11 +21,13 @@
 
 local found = 0
 if ARGV[2] == '0' then
+  -- uses place
   found = redis.call('HDEL', KEYS[1], ARGV[1])
   local waited = drop(KEYS[3], KEYS[4], ARGV[1])
   -- The hash has one hold: without its field there is no lock.
   if (found == 1 or waited == 1 and redis.call('EXISTS', KEYS[1]) == 0) and
       (ARGV[6] == '' or redis.call('ZRANGE', KEYS[3], 0, 0)[1] ~= ARGV[6]) then
+    -- uses clock, queue
     wake(KEYS[3], KEYS[4], clock(), ARGV[3], ARGV[1], ARGV[5])
   end
 else
@@ -38,6 +40,7 @@ else
   end
 end
 if ARGV[4] ~= '0' then
+  -- uses clock
   local now = clock()
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now))
   redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[4] * 1000), ARGV[1])

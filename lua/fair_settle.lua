@@ -13,8 +13,10 @@
 -- Twice: a second run finds no place to delete.
 -- Late: it deletes only this hold's place.
 
+-- uses place
 local waited = drop(KEYS[2], KEYS[3], ARGV[1])
 if waited == 1 and redis.call('EXISTS', KEYS[1]) == 0 then
+  -- uses clock, queue
   wake(KEYS[2], KEYS[3], clock(), ARGV[2], ARGV[1], ARGV[3])
 end
 return waited

@@ -20,12 +20,14 @@
 -- Late: what a later round was granted has that round, and what lasts - it was extended
 -- or re-entered - has none: neither is touched. After the leave there is none either.
 
+-- uses place
 local last, waited = granted(KEYS[4], ARGV[1])
 if not last or last > tonumber(ARGV[7]) then
   return tonumber(redis.call('ZSCORE', KEYS[3], ARGV[1])) or 0
 end
 redis.call('HDEL', KEYS[4], round(ARGV[1]))
 
+-- uses clock, queue
 local now = clock()
 redis.call('HDEL', KEYS[1], ARGV[1])
 local ticket = 0

@@ -1,8 +1,10 @@
--- What the scripts that grant share; it stands before each of them.
+-- What the scripts that grant share, where there is a guard.
 --
 -- A server that crashed may have forgotten a lock that somebody holds. Until every such
 -- lock has ended it must not grant (design: restart guard, Redlock: delayed restarts).
 -- Whether it is that young is asked with each grant: a client may be connected already.
+
+-- uses clock
 
 -- The seconds since this server started; nil if it does not tell.
 local function uptime()
@@ -12,14 +14,11 @@ end
 
 -- The error in place of a grant, or nil, and the least token to grant: a counter may come
 -- from a snapshot, older than tokens that were granted since. Those are dates, and older
--- than this server's start. Without a guard, any token will do.
+-- than this server's start.
 --
 -- Uptime is the difference of two times that are each cut down to whole seconds, so the
 -- server may be up to a second younger, and its start up to a second later.
 local function guard(delay)
-  if delay == '0' then
-    return nil, 0
-  end
   local up = uptime()
   if not up then
     return redis.error_reply('RESTARTED this server does not tell its uptime, so it cannot be guarded')

@@ -8,14 +8,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-// libraries stand before scripts and have headers of their own kind.
-var libraries = []string{"clock", "guard", "token", "queue"}
+// libraries stand in scripts and have headers of their own kind.
+var libraries = []string{"clock", "guard", "token", "place", "queue"}
 
-// calls has one of each script, about a lock called "name", as headers call it.
+// calls has one of each script with all its arguments, about a lock called "name", as
+// headers call it.
 func calls(t *testing.T) map[string]Call {
 	t.Helper()
 	keys, err := NewKeys("lock", "name")
@@ -23,8 +25,9 @@ func calls(t *testing.T) map[string]Call {
 	fair := Fair{Keys: keys, Channel: ClientChannels("lock")}
 	all := make(map[string]Call)
 	for _, c := range []interface{ Call() Call }{
-		Acquire{Keys: keys}, Release{Keys: keys}, Extend{Keys: keys, Queued: true}, Fence{Keys: keys}, Repair{Keys: keys}, Inspect{Keys: keys}, Wake{Keys: keys}, Probe{},
-		FairAcquire{Fair: fair}, FairRelease{Fair: fair}, FairYield{Fair: fair}, FairSettle{Fair: fair}, FairBeat{Fair: fair, Holds: []string{"one"}},
+		Acquire{Keys: keys, Count: 2}, Release{Keys: keys, Count: 1, Mark: time.Second}, Extend{Keys: keys, Queued: true}, Fence{Keys: keys},
+		Repair{Keys: keys, Guard: time.Second}, Inspect{Keys: keys, Guard: time.Second}, Wake{Keys: keys}, Probe{},
+		FairAcquire{Fair: fair, Guard: time.Second}, FairRelease{Fair: fair}, FairYield{Fair: fair}, FairSettle{Fair: fair}, FairBeat{Fair: fair, Holds: []string{"one"}},
 	} {
 		all[c.Call().script.Name] = c.Call()
 	}
@@ -130,7 +133,7 @@ func TestHeadersSayWhatScriptsUse(t *testing.T) {
 func TestLibrariesHaveFunctionsAndNoKeysOfTheirOwn(t *testing.T) {
 	for _, name := range libraries {
 		header, body := parts(t, name)
-		require.Regexp(t, `^-- What the scripts .* share; it stands before each of them\.`, header)
+		require.Regexp(t, `^-- What the scripts .* share`, header)
 		require.NotRegexp(t, `KEYS|ARGV`, body)
 		require.NotRegexp(t, `(?m)^(?:[^\sle]|l[^o]|e[^n])`, body, "nothing but local functions")
 		for _, m := range callUse.FindAllStringSubmatch(body, -1) {

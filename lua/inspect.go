@@ -10,9 +10,8 @@ type Inspect struct {
 
 // Call makes the call.
 func (i Inspect) Call() Call {
-	args := append(newCall(inspectScript, 4, 1), i.Keys.Lock, i.Keys.Token, i.Keys.Queue, i.Keys.Waiters,
-		Millis(i.Guard))
-	return Call{script: inspectScript, args: args}
+	args := append(newCall(inspectScript, 4, 1), i.Keys.Lock, i.Keys.Token, i.Keys.Queue, i.Keys.Waiters)
+	return Call{script: inspectScript, args: withGuard(args, i.Guard)}
 }
 
 // Inspected is what inspect.lua answers.

@@ -4,7 +4,7 @@
 -- KEYS[2] lock:{name}:token    string  fencing counter
 -- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
 -- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
--- ARGV[1] how long a restarted server must not grant, milliseconds; 0: no guard
+-- ARGV[1] how long a restarted server must not grant, milliseconds; absent: no guard
 --
 -- Returns {pttl, token, hold id, hold count, {waiting hold id, ticket, waited, ...}, refusal}
 --   the remaining TTL in milliseconds, -1 if the key has none, -2 if the lock is free;
@@ -14,6 +14,7 @@
 --
 -- Twice: it reads only.
 
+-- uses clock
 local now = clock()
 local held = redis.call('HGETALL', KEYS[1])
 local queue = {}
@@ -26,7 +27,11 @@ for i = 1, #places, 2 do
     queue[#queue + 1] = math.floor((now - string.match(alive, '%d+$')) / 1000)
   end
 end
-local young = guard(ARGV[1])
+local young
+if ARGV[1] then
+  -- uses guard
+  young = guard(ARGV[1])
+end
 return {
   redis.call('PTTL', KEYS[1]),
   redis.call('GET', KEYS[2]) or '',

@@ -17,8 +17,18 @@ func (r Release) Call() Call {
 	if r.Quiet {
 		channel = ""
 	}
-	args := append(newCall(releaseScript, 2, 4), r.Keys.Lock, r.Keys.Void,
-		r.Hold, r.Count, channel, Millis(r.Mark))
+	args := append(newCall(releaseScript, 1, 5), r.Keys.Lock)
+	if r.Mark > 0 {
+		args[2] = 2
+		args = append(args, r.Keys.Void)
+	}
+	args = append(args, r.Hold, channel)
+	if r.Mark > 0 || r.Count > 0 {
+		args = append(args, Millis(r.Mark))
+	}
+	if r.Count > 0 {
+		args = append(args, r.Count)
+	}
 	return Call{script: releaseScript, args: args}
 }
 

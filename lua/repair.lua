@@ -8,7 +8,7 @@
 -- ARGV[3] TTL, milliseconds
 -- ARGV[4] fencing token of the hold
 -- ARGV[5] life of an idle fencing counter, milliseconds
--- ARGV[6] how long a restarted server must not grant, milliseconds; 0: no guard
+-- ARGV[6] how long a restarted server must not grant, milliseconds; absent: no guard
 --
 -- Returns 1   the hold is there
 -- Returns 0   refused: another holds the lock, or this hold id was voided
@@ -23,9 +23,12 @@ if redis.call('ZSCORE', KEYS[3], ARGV[1]) then
   return 0
 end
 -- With the hold the node would vote in its renewals. It is asked again with the next.
-local young = guard(ARGV[6])
-if young then
-  return young
+if ARGV[6] then
+  -- uses guard
+  local young = guard(ARGV[6])
+  if young then
+    return young
+  end
 end
 local token = redis.call('GET', KEYS[2])
 if not token or tonumber(token) < tonumber(ARGV[4]) then

@@ -5,6 +5,8 @@ import (
 	"embed"
 	"encoding/hex"
 	"io/fs"
+	"regexp"
+	"strings"
 )
 
 //go:embed *.lua
@@ -18,33 +20,45 @@ type Script struct {
 }
 
 var (
-	acquireScript = load("acquire", "clock", "guard", "token")
-	releaseScript = load("release", "clock")
+	acquireScript = load("acquire")
+	releaseScript = load("release")
 	extendScript  = load("extend")
 	fenceScript   = load("fence")
-	repairScript  = load("repair", "clock", "guard")
-	inspectScript = load("inspect", "clock", "guard")
+	repairScript  = load("repair")
+	inspectScript = load("inspect")
 	wakeScript    = load("wake")
 	probeScript   = load("probe")
 
-	fairAcquireScript = load("fair_acquire", "clock", "guard", "token", "queue")
-	fairReleaseScript = load("fair_release", "clock", "queue")
-	fairYieldScript   = load("fair_yield", "clock", "queue")
-	fairSettleScript  = load("fair_settle", "clock", "queue")
-	fairBeatScript    = load("fair_beat", "clock", "queue")
+	fairAcquireScript = load("fair_acquire")
+	fairReleaseScript = load("fair_release")
+	fairYieldScript   = load("fair_yield")
+	fairSettleScript  = load("fair_settle")
+	fairBeatScript    = load("fair_beat")
 )
 
-// load reads a script, behind the libraries that it uses.
-func load(name string, libraries ...string) *Script {
-	var source []byte
-	for _, file := range append(libraries, name) {
-		part, err := fs.ReadFile(sources, file+".lua")
-		if err != nil {
-			panic(err) // the file is embedded: this cannot happen once it has built
-		}
-		source = append(source, part...)
-	}
+func load(name string) *Script {
+	source := expand(name)
 	// Redis names scripts by their SHA-1; nothing here depends on its strength.
-	sum := sha1.Sum(source)
-	return &Script{Name: name, Source: string(source), SHA: hex.EncodeToString(sum[:])}
+	sum := sha1.Sum([]byte(source))
+	return &Script{Name: name, Source: source, SHA: hex.EncodeToString(sum[:])}
+}
+
+// usesLine is a line of a script, or of a library, in place of which libraries stand.
+var usesLine = regexp.MustCompile(`(?m)^ *-- uses (\w+(?:, \w+)*)$`)
+
+// expand reads a .lua file, with libraries where it names them. A library is functions,
+// and a script makes its functions anew with each run: what is seldom needed is named
+// where it is needed.
+func expand(name string) string {
+	source, err := fs.ReadFile(sources, name+".lua")
+	if err != nil {
+		panic(err) // the file is embedded, or a script names a library that is not there: no test passes then
+	}
+	return usesLine.ReplaceAllStringFunc(string(source), func(line string) string {
+		var text strings.Builder
+		for _, library := range strings.Split(usesLine.FindStringSubmatch(line)[1], ", ") {
+			text.WriteString(expand(library))
+		}
+		return text.String()
+	})
 }

@@ -1,4 +1,4 @@
--- What the scripts that grant share; it stands before each of them.
+-- What the scripts that grant share.
 
 -- The next fencing token: one more than the counter in key, and no less than least. Or
 -- nil and an error, with nothing written. The counter lives on for life, milliseconds.
@@ -16,6 +16,7 @@ local function mint(key, least, life)
   end
   -- There was none, or it is from before this server's start. Tokens are dates, so that
   -- a name that was forgotten goes on where it was.
+  -- uses clock
   local set, problem = pcall(function()
     token = token == 1 and clock() or least
     -- %.0f: Lua's own conversion keeps 14 digits, and these numbers have 16.
