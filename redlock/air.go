@@ -23,6 +23,9 @@ const (
 	// crowd is so many commands that a second flight to a near node is worth it: the node
 	// works on one while this process reads the answers to the other.
 	crowd = 16
+	// maxBeside bounds each of two flights to a near node. Two full ones would keep it busy
+	// for so long that those in the second time out before it comes to them.
+	maxBeside = 256
 	// telling is the most commands in a flight that tells how far the node is. Hundreds
 	// keep it busy for a millisecond, wherever it is.
 	telling = 16
@@ -36,6 +39,7 @@ const (
 type air struct {
 	flights map[*flight]struct{}
 	spare   *flight // to be used again; nil: none
+	large   int     // flights of more than maxBeside
 	limit   int     // of width: what the client's connections allow
 	width   int     // how many flights may be away at once, stuck ones and crowds aside
 
@@ -170,12 +174,18 @@ func (a *air) depart(ops []*op) *flight {
 		}
 	}
 	a.flights[f] = struct{}{}
+	if len(ops) > maxBeside {
+		a.large++
+	}
 	return f
 }
 
 // land notes that f is over.
 func (a *air) land(f *flight, end landing) {
 	delete(a.flights, f)
+	if len(f.ops) > maxBeside {
+		a.large--
+	}
 	a.release(f)
 	if f.stuck {
 		return

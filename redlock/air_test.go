@@ -8,15 +8,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func someOps(n int) []*op {
+	ops := make([]*op, n)
+	for i := range ops {
+		ops[i] = &op{ballot: new(Ballot)}
+	}
+	return ops
+}
+
 // fly has many flights of so many commands take so long each, and tells how many may be
 // away at once then.
 func fly(a *air, commands int, trip time.Duration) (width int) {
 	for range enough {
-		ops := make([]*op, commands)
-		for i := range ops {
-			ops[i] = &op{ballot: new(Ballot)}
-		}
-		f := a.depart(ops)
+		f := a.depart(someOps(commands))
 		time.Sleep(trip)
 		a.land(f, answered)
 	}
@@ -40,11 +44,7 @@ func TestAFlightBesideACrowdTellsNothingOfTheDistance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAir(20)
 		for range enough {
-			large, small := make([]*op, 2*telling), []*op{{ballot: new(Ballot)}}
-			for i := range large {
-				large[i] = &op{ballot: new(Ballot)}
-			}
-			first, second := a.depart(large), a.depart(small)
+			first, second := a.depart(someOps(2*telling)), a.depart(someOps(1))
 			time.Sleep(5 * nearTrip)
 			a.land(first, answered)
 			a.land(second, answered)
@@ -62,4 +62,24 @@ func TestACrowdIsNoReasonForAnotherFlightBesideAStuckOne(t *testing.T) {
 	require.False(t, l.beside(1))
 	few := &lane{air: newAir(3), queue: make([]*op, crowd)}
 	require.False(t, few.beside(1), "the user needs the connections too")
+}
+
+// What is sent in a second flight has its time to be answered, too.
+func TestTwoFlightsToANearNodeAreNotLarge(t *testing.T) {
+	l := &lane{air: newAir(20), queue: someOps(2 * maxFlight), busy: 1}
+	large := l.take()
+	require.Len(t, large.ops, maxFlight)
+	require.False(t, l.beside(1), "a large one is away")
+	l.land(large, answered)
+	require.True(t, l.beside(1))
+
+	l.queue = someOps(2*maxBeside + crowd)
+	l.busy = 2
+	first := l.take()
+	require.Len(t, first.ops, maxBeside)
+	require.Len(t, l.take().ops, maxBeside, "beside the first")
+	l.land(first, answered)
+	require.Len(t, l.take().ops, crowd)
+	require.Nil(t, l.take())
+	require.Equal(t, 1, l.busy, "who had nothing to send has left")
 }

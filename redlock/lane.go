@@ -159,9 +159,9 @@ func (l *lane) help(o *op) {
 }
 
 // beside tells whether another runner is of use beside so many that are not stuck: the
-// node is far, or a crowd waits. Called with mu held.
+// node is far, or a crowd waits and what is away is not large. Called with mu held.
 func (l *lane) beside(working int) bool {
-	return working < l.air.width || working == 1 && l.stuck == 0 && l.air.limit > 1 && len(l.queue) >= crowd
+	return working < l.air.width || working == 1 && l.stuck == 0 && l.air.limit > 1 && l.air.large == 0 && len(l.queue) >= crowd
 }
 
 // runHere runs what was prepared, and o behind it unless it is nil, on the caller's
@@ -282,8 +282,11 @@ func (l *lane) take() *flight {
 	}
 	var ops []*op
 	most := maxFlight
-	if l.stuck > 0 {
+	switch {
+	case l.stuck > 0:
 		most = maxTry
+	case l.busy > 1 && l.air.width == 1:
+		most = maxBeside
 	}
 	ops, l.queue = l.air.board(l.queue, most)
 	if len(ops) == 0 {
