@@ -46,6 +46,7 @@ type air struct {
 	last   time.Time     // when a flight last left
 	trip   time.Duration // the shortest round trip of this period and the one before
 	trips  int           // how many were measured, up to enough
+	near   bool          // for sure, and not long ago: a crowd need not wait
 	period period
 
 	// keys are what the indexed flights carry commands about. A flight is indexed as soon
@@ -99,6 +100,9 @@ func newAir(connections int) air {
 		keys:    make(map[string]aloft),
 	}
 }
+
+// splits tells whether a crowd may leave beside the flight that is away.
+func (a *air) splits() bool { return a.near && a.large == 0 && a.limit > 1 }
 
 // blocks tells whether o has to wait for a flight that carries its key, which is indexed,
 // or for how long if it need not wait for that: on the way to a far node, a creation follows a
@@ -194,13 +198,20 @@ func (a *air) land(f *flight, end landing) {
 	if end != answered {
 		return
 	}
-	// What went beside a crowd may have waited for it.
-	if len(f.ops) <= telling && (a.width > 1 || !f.beside) {
-		a.measure(time.Since(f.start))
+	now := time.Now()
+	trip := now.Sub(f.start)
+	// Who is back that soon was near, whatever it carried. What went beside a crowd may
+	// have waited for it.
+	if trip < nearTrip || len(f.ops) <= telling && (a.width > 1 || !f.beside) {
+		a.measure(trip, now)
 	}
-	a.width = 1
-	if a.trips == enough && a.trip >= nearTrip {
+	a.width, a.near = 1, false
+	switch {
+	case a.trips < enough:
+	case a.trip >= nearTrip:
 		a.width = min(a.limit, int(a.trip/minGap))
+	default:
+		a.near = now.Sub(a.period.start) < 2*periodLength
 	}
 }
 
@@ -232,8 +243,8 @@ func (a *air) stick(f *flight) {
 
 // measure takes the time of one flight. It includes what the node and this process
 // were busy with, so that only the shortest tell how far the node is.
-func (a *air) measure(trip time.Duration) {
-	p, now := &a.period, time.Now()
+func (a *air) measure(trip time.Duration, now time.Time) {
+	p := &a.period
 	if now.Sub(p.start) >= periodLength {
 		*p = period{start: now, before: p.best}
 	}

@@ -27,6 +27,13 @@ func fly(a *air, commands int, trip time.Duration) (width int) {
 	return a.width
 }
 
+// nearAir is on the way to a node that is known to be near.
+func nearAir(connections int) air {
+	a := newAir(connections)
+	fly(&a, 1, 0)
+	return a
+}
+
 // A near node that looks far gets small flights, which cost more, just when it is busy.
 func TestABurstTellsNothingOfTheDistance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -55,18 +62,18 @@ func TestAFlightBesideACrowdTellsNothingOfTheDistance(t *testing.T) {
 
 // A stuck flight leaves few tries to find a way past it.
 func TestACrowdIsNoReasonForAnotherFlightBesideAStuckOne(t *testing.T) {
-	l := &lane{air: newAir(20), queue: make([]*op, crowd)}
+	l := &lane{air: nearAir(20), queue: make([]*op, crowd)}
 	require.True(t, l.beside(1))
 	require.False(t, l.beside(2))
 	l.stuck = 1
 	require.False(t, l.beside(1))
-	few := &lane{air: newAir(3), queue: make([]*op, crowd)}
+	few := &lane{air: nearAir(3), queue: make([]*op, crowd)}
 	require.False(t, few.beside(1), "the user needs the connections too")
 }
 
 // What is sent in a second flight has its time to be answered, too.
 func TestTwoFlightsToANearNodeAreNotLarge(t *testing.T) {
-	l := &lane{air: newAir(20), queue: someOps(2 * maxFlight), busy: 1}
+	l := &lane{air: nearAir(20), queue: someOps(2 * maxFlight), busy: 1}
 	large := l.take()
 	require.Len(t, large.ops, maxFlight)
 	require.False(t, l.beside(1), "a large one is away")
@@ -82,4 +89,21 @@ func TestTwoFlightsToANearNodeAreNotLarge(t *testing.T) {
 	require.Len(t, l.take().ops, crowd)
 	require.Nil(t, l.take())
 	require.Equal(t, 1, l.busy, "who had nothing to send has left")
+}
+
+// A node may move away while crowds hide it.
+func TestACrowdLeavesBesideAFlightOnlyToANodeThatWasNearNotLongAgo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lane{air: newAir(20), queue: make([]*op, crowd)}
+		require.False(t, l.beside(1), "nobody knows yet")
+		require.Equal(t, 1, fly(&l.air, 500, nearTrip/2))
+		require.True(t, l.beside(1), "many were answered soon")
+		fly(&l.air, 500, 5*nearTrip)
+		require.True(t, l.beside(1), "it may be busy")
+		time.Sleep(2 * periodLength)
+		fly(&l.air, 500, 5*nearTrip)
+		require.False(t, l.beside(1), "for long now nothing came back soon")
+		fly(&l.air, 1, nearTrip/2)
+		require.True(t, l.beside(1))
+	})
 }

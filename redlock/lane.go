@@ -159,9 +159,10 @@ func (l *lane) help(o *op) {
 }
 
 // beside tells whether another runner is of use beside so many that are not stuck: the
-// node is far, or a crowd waits and what is away is not large. Called with mu held.
+// node is far, or it is near, what is away is not large, and a crowd waits. Called with
+// mu held.
 func (l *lane) beside(working int) bool {
-	return working < l.air.width || working == 1 && l.stuck == 0 && l.air.limit > 1 && l.air.large == 0 && len(l.queue) >= crowd
+	return working < l.air.width || working == 1 && l.stuck == 0 && l.air.splits() && len(l.queue) >= crowd
 }
 
 // runHere runs what was prepared, and o behind it unless it is nil, on the caller's
