@@ -60,7 +60,7 @@ func (s *stage) client(t *testing.T, number int, opts ...lock.ClientOption) lock
 		t.Cleanup(func() { c.Close() })
 		nodes[i] = c
 	}
-	locks, err := lock.NewClient(nodes, append(opts, lock.WithTTL(stageTTL))...)
+	locks, err := lock.NewClient(nodes, append([]lock.ClientOption{lock.WithTTL(stageTTL)}, opts...)...)
 	require.NoError(t, err)
 	t.Cleanup(func() { locks.Close() })
 	return reentrant.New(locks, "orders")
@@ -116,7 +116,8 @@ func TestWithTheGuardThereIsOneHolder(t *testing.T) {
 
 func TestWithAppendfsyncAlwaysThereIsOneHolder(t *testing.T) {
 	t.Parallel()
-	s := newStage(t, Always)
+	// With each crash a renewal may fail, and by a short TTL the node would be right to forget.
+	s := newStage(t, Always, lock.WithTTL(30*time.Second))
 	alices := s.play(t)
 	for range 3 { // it is remembered in each life
 		bobs, err := s.bob.TryLock(context.Background())
