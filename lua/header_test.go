@@ -130,6 +130,16 @@ func TestHeadersSayWhatScriptsUse(t *testing.T) {
 	}
 }
 
+// What most calls would only repeat is not sent: the server pays for each argument.
+func TestTheUsualIsNotSent(t *testing.T) {
+	keys, err := NewKeys("lock", "name")
+	require.NoError(t, err)
+	acquire := Acquire{Keys: keys, Hold: "client:1", Count: 1, TTL: time.Second, Retention: time.Hour}.Call()
+	require.Equal(t, []any{keys.Lock, keys.Token, keys.Void, "client:1", int64(1000), int64(3600000)}, acquire.args[3:])
+	release := Release{Keys: keys, Hold: "client:1"}.Call()
+	require.Equal(t, []any{keys.Lock, "client:1", keys.Channel}, release.args[3:])
+}
+
 func TestLibrariesHaveFunctionsAndNoKeysOfTheirOwn(t *testing.T) {
 	for _, name := range libraries {
 		header, body := parts(t, name)
