@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -66,7 +65,7 @@ func hold(cfg holderConfig) error {
 	for i, addr := range cfg.Addrs {
 		nodes[i] = redis.NewClient(&redis.Options{Addr: addr})
 	}
-	locks, err := lock.NewClient(nodes, lock.WithTTL(stageTTL))
+	locks, err := lock.NewClient(nodes, lock.WithTTL(stageTTL), lock.WithNodeTimeout(stageNodeTimeout))
 	if err != nil {
 		return err
 	}
@@ -125,9 +124,10 @@ func TestAHolderThatWasStoppedFindsItsLeaseOver(t *testing.T) {
 		_, err = io.WriteString(stdin, "go on\n") // the first that it sees when it runs again
 		require.NoError(t, err)
 
-		locks, err := lock.NewClient(redistest.Clients(t, servers), lock.WithTTL(stageTTL))
+		locks, err := lock.NewClient(redistest.Clients(t, servers),
+			lock.WithTTL(stageTTL), lock.WithNodeTimeout(stageNodeTimeout))
 		require.NoError(t, err)
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), stagePatience)
 		next, err := reentrant.New(locks, "orders").Lock(ctx)
 		require.NoError(t, err)
 		require.Greater(t, next.Token(), before.Token)

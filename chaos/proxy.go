@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"sync"
@@ -28,6 +29,12 @@ type Weather struct {
 	Silently      bool // what is lost takes no connection with it: nothing is heard of it again
 	HoldUp        bool // nothing reaches the node until this ends; then it does, late
 	HoldDown      bool // nothing reaches the worker until this ends
+}
+
+// ownAddr is a loopback address of one's own, with any port. All proxies there are
+// made before the first is shut, so that nobody else is found behind a port that is.
+func ownAddr() string {
+	return fmt.Sprintf("127.%d.%d.%d:0", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
 }
 
 func newProxy(addr, socket string) (*proxy, error) {
@@ -64,8 +71,15 @@ func (p *proxy) accept(l net.Listener) {
 		}
 		c := &proxyConn{proxy: p, client: client, server: server, gone: make(chan struct{})}
 		p.mu.Lock()
-		p.conns[c] = struct{}{}
+		late := p.listener != l // shut since it was accepted
+		if !late {
+			p.conns[c] = struct{}{}
+		}
 		p.mu.Unlock()
+		if late {
+			c.reset()
+			return
+		}
 		for _, up := range []bool{true, false} {
 			queue := make(chan piece, 1024)
 			p.running.Go(func() { c.read(up, queue) })

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -65,9 +64,7 @@ func (r *Run) Do() (*History, error) {
 }
 
 func (r *Run) setUp() error {
-	// A loopback address of its own, so that a port that a proxy shuts is not another's
-	// before it opens again.
-	host := fmt.Sprintf("127.%d.%d.%d:0", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
+	addr := ownAddr()
 	var err error
 	if r.store, err = newStore(filepath.Join(r.dir, "store")); err != nil {
 		return err
@@ -86,7 +83,7 @@ func (r *Run) setUp() error {
 		r.nodes = append(r.nodes, n)
 		ways := make([]*proxy, r.Cell.workers())
 		for w := range ways {
-			if ways[w], err = newProxy(host, n.socket()); err != nil {
+			if ways[w], err = newProxy(addr, n.socket()); err != nil {
 				return err
 			}
 		}
