@@ -2,14 +2,27 @@ package redistest
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"net"
+	"runtime"
 	"strconv"
+	"sync"
 )
 
-const (
-	loopback = "127.0.0.1"
+// loopback is this process's own loopback address, so that the port of a server that is
+// down is nobody else's: a client would find a stranger there, whose locks are free.
+var loopback = ownLoopback(runtime.GOOS)
 
+// ownLoopback is one of many where the system has all of 127.0.0.0/8 without being told.
+func ownLoopback(goos string) string {
+	if goos != "linux" {
+		return "127.0.0.1"
+	}
+	return fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
+}
+
+const (
 	// Ports come from below every system's ephemeral range. The kernel would hand
 	// an ephemeral port of a server that is down to the next outgoing connection,
 	// and the server could not come back on it. The bus ports of cluster nodes,
@@ -19,6 +32,9 @@ const (
 	busOffset = 10000
 )
 
+// given has the ports that this process has given away. None is given twice.
+var given sync.Map
+
 var errNoPort = errors.New("redistest: no free port found")
 
 // freePort returns a port that was free a moment ago, as was its bus port. The
@@ -26,7 +42,10 @@ var errNoPort = errors.New("redistest: no free port found")
 func freePort() (int, error) {
 	for range 1000 {
 		port := portLow + rand.IntN(portHigh-portLow)
-		if portFree(port) && portFree(port+busOffset) {
+		if !portFree(port) || !portFree(port+busOffset) {
+			continue
+		}
+		if _, again := given.LoadOrStore(port, true); !again {
 			return port, nil
 		}
 	}

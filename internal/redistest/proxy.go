@@ -46,7 +46,7 @@ type Proxy struct {
 // when t ends.
 func NewProxy(t testing.TB, upstream string) *Proxy {
 	t.Helper()
-	l, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("redistest: proxy: %v", err)
 	}

@@ -119,6 +119,8 @@ func dataLine(args []string) func(*Server) []string {
 		defaults := []string{
 			"--port", fmt.Sprint(s.port),
 			"--bind", loopback,
+			"--replica-announce-ip", loopback, // others would see 127.0.0.1
+			"--cluster-announce-ip", loopback,
 			"--dir", s.dir,
 			"--save", "",
 			"--appendonly", "no",
