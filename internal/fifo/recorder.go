@@ -57,6 +57,13 @@ func (r *Recorder) Settle(holds ...string) {
 	}
 }
 
+// Settled counts the holds that were seen to have their places.
+func (r *Recorder) Settled() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.settled)
+}
+
 // Waiters returns the log, in the order of the begins.
 func (r *Recorder) Waiters() []Waiter {
 	r.mu.Lock()
