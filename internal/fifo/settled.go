@@ -121,8 +121,8 @@ func (r *Recorder) Watch(ctx context.Context, keys lua.Keys, nodes []redis.Unive
 		case <-tick.C:
 		}
 		queues := Look(ctx, keys, nodes)
-		if len(queues) < quorum {
-			continue
+		if ctx.Err() != nil || len(queues) < quorum {
+			continue // who did not answer in time may know more
 		}
 		r.Settle(Settled(queues, quorum)...)
 		for hold, ticket := range Agreed(queues, quorum) {
