@@ -145,7 +145,7 @@ func TestSplitVotesKeepTheOrder(t *testing.T) {
 	t.Parallel()
 	const processes, rounds = 5, 10
 	r := newRig(t, 5)
-	r.watch(t, 0)
+	r.watch(t)
 	var clients []here
 	var all []*redistest.Proxy
 	for i := range processes {

@@ -51,7 +51,7 @@ func TestHundredsOfWaitersAreServedInOrder(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, r *rig) {
 		const clients, waiters, early = 6, 300, 162
-		r.watch(t, 3*patience)
+		r.watch(t)
 		lease := r.hold(t)
 		var parties []party
 		for range clients {

@@ -169,14 +169,13 @@ func (r *rig) waiting() int {
 	return n
 }
 
-// watch notes who has a place, until the test ends. No round of asking takes longer than
-// round; zero: nobody knows.
-func (r *rig) watch(t *testing.T, round time.Duration) {
+// watch notes who has a place, until the test ends.
+func (r *rig) watch(t *testing.T) {
 	ctx, stop := context.WithCancel(bg)
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		r.order.Watch(ctx, r.keys(), r.eyes, 10*time.Millisecond, round)
+		r.order.Watch(ctx, r.keys(), r.eyes, 10*time.Millisecond)
 	}()
 	t.Cleanup(func() { stop(); <-stopped })
 }

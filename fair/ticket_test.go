@@ -49,6 +49,68 @@ func TestTicketThatOnlyAForgetfulNodeProposedPassesNobody(t *testing.T) {
 	}
 }
 
+// A place is the same on every node, also on those whose proposal the quorum did not share:
+// else their head is another one, which is woken in vain.
+func TestNodesThatProposeAnotherTicketAreToldTheFinalOne(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		last  [5]float64       // ticket on each node; 0: what all have
+		delay [5]time.Duration // of its answers, ms
+		free  int              // a node that has forgotten all; 0: none
+	}{
+		"more, too late": {last: [5]float64{3: 10, 4: 11}, delay: [5]time.Duration{3: 1, 4: 2}},
+		"less, too late": {last: [5]float64{10, 10, 10}, delay: [5]time.Duration{3: 1, 4: 2}},
+		"at once":        {last: [5]float64{10, 10, 10, 0, 20}},
+		"less, at once":  {last: [5]float64{10, 10, 10}},
+		// The forgetful one grants the lock. While that is given back, the last one answers.
+		"after a yield": {last: [5]float64{10, 10, 10, 0, 20}, delay: [5]time.Duration{0, 0, 4, 3, 6}, free: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBubble(t, t, 5)
+				lease := held(t, b.mutex(t))
+				mutex := b.mutex(t)
+				warm := enqueue(mutex) // it has its connections
+				for i, n := range b.nodes {
+					n.SetDelay(0, c.delay[i]*time.Millisecond)
+					if c.last[i] > 0 {
+						_, err := n.Memory().ZAdd(b.keys.Queue, c.last[i], "a stranger")
+						require.NoError(t, err)
+						n.Memory().HSet(b.keys.Waiters, "a stranger", "9999999999999999 1")
+					}
+				}
+				before := b.places(t)[0]
+				if c.free > 0 {
+					b.nodes[c.free].Flush()
+				}
+				began := time.Now()
+				next := enqueue(mutex)
+				time.Sleep(beatDefault / 10) // no sign of life helps
+				places := b.places(t)
+				added := 0
+				for id, ticket := range places[0] {
+					if _, known := before[id]; known {
+						continue
+					}
+					added++
+					for _, queue := range places {
+						require.Equal(t, ticket, queue[id])
+					}
+				}
+				require.Equal(t, 1, added)
+				for _, n := range b.nodes {
+					_, _ = n.Memory().ZRem(b.keys.Queue, "a stranger")
+				}
+				require.NoError(t, lease.Unlock(bg))
+				for _, w := range []*wait{warm, next} {
+					w.granted(t, began)
+					require.NoError(t, w.lease.Unlock(bg))
+				}
+			})
+		})
+	}
+}
+
 // requireServed requires that waits ended in this order.
 func requireServed(t *testing.T, waits ...*wait) {
 	t.Helper()

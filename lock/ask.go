@@ -17,8 +17,15 @@ type asking struct {
 
 	mu      sync.Mutex
 	outcome outcome
-	ticket  lua.Ticket
-	yes, no []int // nodes
+	ticket  lua.Ticket // to wait with, once refused
+	yes, no []int      // nodes
+	places  []standing // until the ticket is final
+}
+
+// A standing is a node that keeps the place, and with which ticket.
+type standing struct {
+	node   int
+	ticket int64
 }
 
 type outcome uint8
@@ -75,7 +82,10 @@ func (q *queuer) ask() (*Lease, denial, error) {
 	if !q.ticket.Final && greatest > q.ticket.Number {
 		q.ticket.Number, yielded = greatest, 0 // to be stated to the others
 	}
-	q.ticket.Final = q.ticket.Final || q.agreed(b)+yielded >= q.engine.client.group.Quorum()
+	if !q.ticket.Final && q.agreed(b)+yielded >= q.engine.client.group.Quorum() {
+		q.ticket.Final = true
+		a.finish(q.ticket)
+	}
 	q.inherits.open = q.inherits.open && (d.err != nil || q.early(b))
 	q.place.note(q, d, heir)
 	return nil, d, nil
@@ -129,7 +139,12 @@ func (q *queuer) agreed(b *redlock.Ballot) int {
 // lane's goroutine.
 func (a *asking) answered(node int, answer redlock.Answer) {
 	yes := answer.Vote == redlock.Yes
+	r, _ := a.queuer.kind.Acquired(answer.Reply)
+	s := standing{node: node, ticket: r.Ticket}
 	a.mu.Lock()
+	if !yes && !a.ticket.Final {
+		a.places = append(a.places, s)
+	}
 	outcome, ticket := a.outcome, a.ticket
 	switch {
 	case outcome != open:
@@ -142,8 +157,32 @@ func (a *asking) answered(node int, answer redlock.Answer) {
 	switch {
 	case outcome == granted && !yes:
 		a.settle([]int{node})
-	case outcome == refused && yes:
+	case outcome == refused && (yes || ticket.Final && s.differs(ticket)):
 		a.yield([]int{node}, ticket)
+	}
+}
+
+// differs tells whether a final ticket must be stated to the node.
+func (s standing) differs(final lua.Ticket) bool {
+	return s.ticket > 0 && s.ticket != final.Number
+}
+
+// finish states the ticket, which has become final, to the nodes that keep the place with
+// another one, and has those told that will. So the queue is the same on every node, not
+// only on a quorum: a node's head that is not the others' is woken and asks in vain.
+func (a *asking) finish(ticket lua.Ticket) {
+	a.mu.Lock()
+	a.ticket = ticket
+	var nodes []int
+	for _, s := range a.places {
+		if s.differs(ticket) {
+			nodes = append(nodes, s.node)
+		}
+	}
+	a.places = nil
+	a.mu.Unlock()
+	if len(nodes) > 0 {
+		a.yield(nodes, ticket)
 	}
 }
 

@@ -32,7 +32,7 @@ type Queue interface {
 	Wait(r Request, ticket lua.Ticket, round int64) lua.Call
 	// Yield gives back what a minority of nodes granted in this round or before, and
 	// waits on with ticket. What a later round was granted, and what was extended since,
-	// it leaves alone.
+	// it leaves alone. Where nothing was granted it states a final ticket.
 	Yield(r Request, ticket lua.Ticket, round int64) lua.Call
 	// Yielded reads a reply to Yield: the ticket the hold waits with.
 	Yielded(reply any) (int64, error)

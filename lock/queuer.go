@@ -22,8 +22,8 @@ type queuer struct {
 	hold  *hold // what will be granted; nil: not in the queue yet
 
 	// ticket is the greatest proposal heard of, until a quorum has it: then it is
-	// final. A node that proposed more and was not heard is told the final one; to take
-	// its greater one would put the queuer behind others that came later.
+	// final. A node that proposed more and was not heard in time is told the final one; to
+	// take its greater one would put the queuer behind others that came later.
 	ticket lua.Ticket
 	round  int64 // how often it has asked
 	next   bool  // a node has it at the head

@@ -53,3 +53,57 @@ func TestGrantThatIsYieldedCostsTheWaiterNoPlace(t *testing.T) {
 		})
 	}
 }
+
+// A node that proposed more than the others is told the ticket that they have.
+func TestYieldStatesAFinalTicketToWhoWaits(t *testing.T) {
+	bg := context.Background()
+	keys, err := lua.NewKeys("lock", "orders")
+	require.NoError(t, err)
+	queue := lua.Fair{Keys: keys, Channel: lua.ClientChannels("lock"), Life: time.Minute}
+	server := miniredis.RunT(t)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	defer client.Close()
+	ask := func(hold string) lua.Call {
+		return lua.FairAcquire{Fair: queue, Hold: hold, Count: 1, TTL: time.Minute, Retention: time.Hour, Wait: true}.Call()
+	}
+	yield := func(hold string, ticket int64, final bool) (now int64) {
+		reply, err := lua.FairYield{Fair: queue, Hold: hold, Ticket: lua.Ticket{Number: ticket, Final: final}, Round: 1}.Call().Run(bg, client)
+		require.NoError(t, err)
+		now, err = lua.ParseFairYielded(reply)
+		require.NoError(t, err)
+		return now
+	}
+	requireQueue := func(places ...redis.Z) {
+		t.Helper()
+		require.Equal(t, places, client.ZRangeWithScores(bg, keys.Queue, 0, -1).Val())
+	}
+	const holder, first, second = "a:1", "b:1", "c:1"
+	for _, hold := range []string{holder, first, second} {
+		_, err := ask(hold).Run(bg, client)
+		require.NoError(t, err)
+	}
+	waits := []redis.Z{{Score: 1, Member: first}, {Score: 2, Member: second}}
+	requireQueue(waits...)
+	require.EqualValues(t, 1, yield(first, 9, false), "a proposal is no place")
+	require.EqualValues(t, 0, yield("nobody:1", 9, true))
+	requireQueue(waits...)
+	for range 2 { // twice
+		require.EqualValues(t, 9, yield(first, 9, true))
+		requireQueue(redis.Z{Score: 2, Member: second}, redis.Z{Score: 9, Member: first})
+	}
+	require.EqualValues(t, 1, yield(first, 1, true))
+	requireQueue(waits...)
+
+	// Who becomes the head of a free lock is told.
+	require.NoError(t, client.Del(bg, keys.Lock).Err())
+	listening := client.Subscribe(bg, queue.Channel+"c")
+	defer listening.Close()
+	_, err = listening.Receive(bg)
+	require.NoError(t, err)
+	yield(first, 9, true)
+	ctx, cancel := context.WithTimeout(bg, 10*time.Second)
+	defer cancel()
+	message, err := listening.ReceiveMessage(ctx)
+	require.NoError(t, err)
+	require.Equal(t, second+" "+first, message.Payload)
+}

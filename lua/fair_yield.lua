@@ -1,4 +1,5 @@
--- Gives back a lock that only a minority of nodes granted, and waits on in the old place.
+-- Gives back a lock that only a minority of nodes granted, and waits on in the old place;
+-- or has who waits do so with its final ticket.
 --
 -- KEYS[1] lock:{name}          hash  hold id -> hold count
 -- KEYS[2] lock:{name}:void     zset  voided hold id -> when the mark may go, microseconds
@@ -16,14 +17,24 @@
 --
 -- Returns the ticket this hold waits with; 0 if it does not wait
 --
--- Twice: the second run finds the place, and no round.
+-- Twice: the second run finds the place with its ticket, and no round.
 -- Late: what a later round was granted has that round, and what lasts - it was extended
--- or re-entered - has none: neither is touched. After the leave there is none either.
+-- or re-entered - has none: neither is touched. After the leave there is none either, nor
+-- a place; and a hold has one final ticket at most.
 
 -- uses place
 local last, waited = granted(KEYS[4], ARGV[1])
 if not last or last > tonumber(ARGV[7]) then
-  return tonumber(redis.call('ZSCORE', KEYS[3], ARGV[1])) or 0
+  local ticket = tonumber(redis.call('ZSCORE', KEYS[3], ARGV[1])) or 0
+  if ticket > 0 and ARGV[3] == '1' and ticket ~= tonumber(ARGV[2]) then
+    ticket = tonumber(ARGV[2])
+    redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
+    if redis.call('EXISTS', KEYS[1]) == 0 then -- the head may be another one now
+      -- uses clock, queue
+      wake(KEYS[3], KEYS[4], clock(), ARGV[5], ARGV[1], ARGV[6])
+    end
+  end
+  return ticket
 end
 redis.call('HDEL', KEYS[4], round(ARGV[1]))
 

@@ -83,37 +83,12 @@ func Look(ctx context.Context, keys lua.Keys, nodes []redis.UniversalClient) [][
 	return queues
 }
 
-// Agreed tells with which ticket a quorum has each waiter that every node that answered
-// has.
-func Agreed(queues [][]Place, quorum int) map[string]int64 {
-	nodes := make(map[string]int)
-	equal := make(map[Place]int)
-	for _, queue := range queues {
-		for _, p := range queue {
-			nodes[p.Hold]++
-			equal[p]++
-		}
-	}
-	agreed := make(map[string]int64)
-	for p, n := range equal {
-		if n >= quorum && nodes[p.Hold] == len(queues) {
-			agreed[p.Hold] = p.Ticket
-		}
-	}
-	return agreed
-}
-
 // Watch looks at the queues again and again, and notes who has a place, until ctx ends.
 // It must have clients of its own, with timeouts that are short and respected.
-//
-// If round is not zero, no round of asking takes longer. Who had a greater ticket to state
-// than that of a quorum has then stated it after that time; and if it has not, its place
-// is that of the quorum, and the node with the greater one was not heard.
-func (r *Recorder) Watch(ctx context.Context, keys lua.Keys, nodes []redis.UniversalClient, every, round time.Duration) {
+func (r *Recorder) Watch(ctx context.Context, keys lua.Keys, nodes []redis.UniversalClient, every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	quorum := len(nodes)/2 + 1
-	since := make(map[Place]time.Time) // when it was first agreed on
 	for {
 		select {
 		case <-ctx.Done():
@@ -125,13 +100,5 @@ func (r *Recorder) Watch(ctx context.Context, keys lua.Keys, nodes []redis.Unive
 			continue // who did not answer in time may know more
 		}
 		r.Settle(Settled(queues, quorum)...)
-		for hold, ticket := range Agreed(queues, quorum) {
-			p := Place{Hold: hold, Ticket: ticket}
-			if first, known := since[p]; !known {
-				since[p] = time.Now()
-			} else if round > 0 && time.Since(first) > round {
-				r.Settle(hold)
-			}
-		}
 	}
 }

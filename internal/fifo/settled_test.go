@@ -2,11 +2,9 @@ package fifo_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -70,40 +68,9 @@ func TestWatcherNotesWhoHasAPlaceOnTheNodesThatAnswer(t *testing.T) {
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		r.Watch(ctx, keys, nodes, time.Millisecond, 0)
+		r.Watch(ctx, keys, nodes, time.Millisecond)
 	}()
 	redistest.Eventually(t, 15*time.Second, func() bool { return r.Waiters()[0].Ended > 0 }, "ann has her place")
 	stop()
 	<-stopped
-}
-
-func TestWatcherNotesAfterARoundWhoHasAPlaceWithAQuorumAlone(t *testing.T) {
-	servers := redistest.StartN(t, 3)
-	nodes := redistest.Clients(t, servers)
-	keys, err := lua.NewKeys("lock", "orders")
-	require.NoError(t, err)
-	wait := func(node int, ticket int64) {
-		require.NoError(t, nodes[node].ZAdd(t.Context(), keys.Queue, redis.Z{Score: float64(ticket), Member: "client:1"}).Err())
-		require.NoError(t, nodes[node].HSet(t.Context(), keys.Waiters, "client:1", "9999999999999999 1").Err())
-	}
-	for i, ticket := range []int64{3, 3, 7} {
-		wait(i, ticket)
-	}
-	var strict, patient fifo.Recorder
-	const round = 500 * time.Millisecond
-	var watching sync.WaitGroup
-	ctx, stop := context.WithCancel(t.Context())
-	watching.Go(func() { strict.Watch(ctx, keys, nodes, time.Millisecond, 0) })
-	watching.Go(func() { patient.Watch(ctx, keys, nodes, time.Millisecond, round) })
-	isSettled := func() bool { return patient.Settled() > 0 }
-	require.Never(t, isSettled, round/2, time.Millisecond)
-	wait(1, 5) // between two tickets there is no quorum: its time counts anew
-	require.Never(t, isSettled, 2*round, time.Millisecond)
-	wait(0, 5)
-	began := time.Now()
-	redistest.Eventually(t, 15*time.Second, isSettled, "it has its place")
-	require.Greater(t, time.Since(began), round)
-	stop()
-	watching.Wait()
-	require.Zero(t, strict.Settled())
 }
