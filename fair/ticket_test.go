@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/virtual"
 )
 
 // What a node without the queue proposes is no place: a ticket must be greater than all
@@ -56,14 +58,16 @@ func TestNodesThatProposeAnotherTicketAreToldTheFinalOne(t *testing.T) {
 	for name, c := range map[string]struct {
 		last  [5]float64       // ticket on each node; 0: what all have
 		delay [5]time.Duration // of its answers, ms
-		free  int              // a node that has forgotten all; 0: none
+		free  []int            // nodes that have forgotten all
+		joins bool             // a stranger comes to the last node when that has granted the lock
 	}{
 		"more, too late": {last: [5]float64{3: 10, 4: 11}, delay: [5]time.Duration{3: 1, 4: 2}},
 		"less, too late": {last: [5]float64{10, 10, 10}, delay: [5]time.Duration{3: 1, 4: 2}},
 		"at once":        {last: [5]float64{10, 10, 10, 0, 20}},
 		"less, at once":  {last: [5]float64{10, 10, 10}},
 		// The forgetful one grants the lock. While that is given back, the last one answers.
-		"after a yield": {last: [5]float64{10, 10, 10, 0, 20}, delay: [5]time.Duration{0, 0, 4, 3, 6}, free: 3},
+		"after a yield":     {last: [5]float64{10, 10, 10, 0, 20}, delay: [5]time.Duration{0, 0, 4, 3, 6}, free: []int{3}},
+		"granted, too late": {last: [5]float64{10, 10, 10}, delay: [5]time.Duration{0, 0, 4, 3, 6}, free: []int{3, 4}, joins: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -71,20 +75,26 @@ func TestNodesThatProposeAnotherTicketAreToldTheFinalOne(t *testing.T) {
 				lease := held(t, b.mutex(t))
 				mutex := b.mutex(t)
 				warm := enqueue(mutex) // it has its connections
+				stranger := func(n *virtual.Node, ticket float64) {
+					_, err := n.Memory().ZAdd(b.keys.Queue, ticket, "a stranger")
+					require.NoError(t, err)
+					n.Memory().HSet(b.keys.Waiters, "a stranger", "9999999999999999 1")
+				}
 				for i, n := range b.nodes {
 					n.SetDelay(0, c.delay[i]*time.Millisecond)
 					if c.last[i] > 0 {
-						_, err := n.Memory().ZAdd(b.keys.Queue, c.last[i], "a stranger")
-						require.NoError(t, err)
-						n.Memory().HSet(b.keys.Waiters, "a stranger", "9999999999999999 1")
+						stranger(n, c.last[i])
 					}
 				}
 				before := b.places(t)[0]
-				if c.free > 0 {
-					b.nodes[c.free].Flush()
+				for _, i := range c.free {
+					b.nodes[i].Flush()
 				}
 				began := time.Now()
 				next := enqueue(mutex)
+				if c.joins {
+					stranger(b.nodes[4], 15)
+				}
 				time.Sleep(beatDefault / 10) // no sign of life helps
 				places := b.places(t)
 				added := 0
@@ -109,6 +119,34 @@ func TestNodesThatProposeAnotherTicketAreToldTheFinalOne(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A node that has a waiter with a ticket of its own does not change whose turn it is.
+func TestInspectShowsTheOrderOfTheQuorum(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBubble(t, t, 5)
+		m := b.mutex(t)
+		lease := held(t, m)
+		began := time.Now()
+		first, second := enqueue(b.mutex(t)), enqueue(b.mutex(t))
+		before, err := m.Inspect(bg)
+		require.NoError(t, err)
+		require.Len(t, before.Waits, 2)
+		_, err = b.nodes[4].Memory().ZAdd(b.keys.Queue, 99, before.Waits[0].Hold)
+		require.NoError(t, err)
+		after, err := m.Inspect(bg)
+		require.NoError(t, err)
+		for i, w := range after.Waits {
+			require.Equal(t, before.Waits[i].Hold, w.Hold)
+		}
+		require.NoError(t, lease.Unlock(bg))
+		for _, w := range []*wait{first, second} {
+			w.granted(t, began)
+			require.NoError(t, w.lease.Unlock(bg))
+		}
+		requireServed(t, first, second)
+	})
 }
 
 // requireServed requires that waits ended in this order.

@@ -3,6 +3,7 @@ package lock
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
@@ -22,11 +23,14 @@ type asking struct {
 	places  []standing // until the ticket is final
 }
 
-// A standing is a node that keeps the place, and with which ticket.
+// A standing is a node and the ticket with which it keeps the place: 0 if it does not,
+// unheard if that is not known.
 type standing struct {
 	node   int
 	ticket int64
 }
+
+const unheard = -1
 
 type outcome uint8
 
@@ -50,7 +54,7 @@ func (q *queuer) ask() (*Lease, denial, error) {
 		q.inherits = inheritance{open: true}
 	}
 	q.round++
-	a := &asking{queuer: q, hold: h, round: q.round}
+	a := &asking{queuer: q, hold: h, round: q.round, ticket: q.ticket}
 	b, err := q.engine.client.group.Decide(q.ctx, redlock.Motion{
 		Name:      "acquire",
 		Call:      q.kind.Wait(h.request(1), q.ticket, q.round),
@@ -59,7 +63,7 @@ func (q *queuer) ask() (*Lease, denial, error) {
 		Footprint: h.footprint,
 		Leaves:    q.engine.queued,
 		Each:      a.answered,
-		Unsent:    patience(h.ttl), // among tens of thousands who ask
+		Unsent:    a.patience(),
 	})
 	if err != nil {
 		return nil, denial{}, contextError(q.ctx) // leave cleans up
@@ -141,11 +145,14 @@ func (a *asking) answered(node int, answer redlock.Answer) {
 	yes := answer.Vote == redlock.Yes
 	r, _ := a.queuer.kind.Acquired(answer.Reply)
 	s := standing{node: node, ticket: r.Ticket}
+	if yes {
+		s.ticket = unheard // it is that of the yield
+	}
 	a.mu.Lock()
-	if !yes && !a.ticket.Final {
+	outcome, ticket := a.outcome, a.ticket
+	if !ticket.Final && (!yes || outcome == refused) {
 		a.places = append(a.places, s)
 	}
-	outcome, ticket := a.outcome, a.ticket
 	switch {
 	case outcome != open:
 	case yes:
@@ -158,18 +165,19 @@ func (a *asking) answered(node int, answer redlock.Answer) {
 	case outcome == granted && !yes:
 		a.settle([]int{node})
 	case outcome == refused && (yes || ticket.Final && s.differs(ticket)):
-		a.yield([]int{node}, ticket)
+		a.yield([]int{node}, ticket, a.patience())
 	}
 }
 
 // differs tells whether a final ticket must be stated to the node.
 func (s standing) differs(final lua.Ticket) bool {
-	return s.ticket > 0 && s.ticket != final.Number
+	return s.ticket != 0 && s.ticket != final.Number
 }
 
 // finish states the ticket, which has become final, to the nodes that keep the place with
-// another one, and has those told that will. So the queue is the same on every node, not
-// only on a quorum: a node's head that is not the others' is woken and asks in vain.
+// another one, and has those told that will. So the order is the same on every node that
+// can be reached, not only on a quorum: a node's head that is not the others' is woken and
+// asks in vain.
 func (a *asking) finish(ticket lua.Ticket) {
 	a.mu.Lock()
 	a.ticket = ticket
@@ -182,7 +190,7 @@ func (a *asking) finish(ticket lua.Ticket) {
 	a.places = nil
 	a.mu.Unlock()
 	if len(nodes) > 0 {
-		a.yield(nodes, ticket)
+		a.yield(nodes, ticket, a.patience())
 	}
 }
 
@@ -202,16 +210,20 @@ func (a *asking) conclude(o outcome, ticket lua.Ticket) (kept int, greatest int6
 	if len(yes) == 0 {
 		return 0, 0
 	}
-	b := a.yield(yes, ticket)
+	b := a.yield(yes, ticket, 0)
 	_ = b.Wait(context.Background()) // decided within the node timeout
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	for _, node := range yes {
 		t, err := a.queuer.kind.Yielded(b.Answer(node).Reply)
-		if err == nil && t > 0 && t == ticket.Number {
+		if err != nil {
+			a.places = append(a.places, standing{node: node, ticket: unheard})
+			continue
+		}
+		if t > 0 && t == ticket.Number {
 			kept++
 		}
-		if err == nil {
-			greatest = max(greatest, t)
-		}
+		greatest = max(greatest, t)
 	}
 	return kept, greatest
 }
@@ -227,10 +239,14 @@ func (a *asking) settle(nodes []int) {
 	})
 }
 
-// yield gives back what nodes granted, and keeps the place in their queue. It may come
-// late, when the hold has asked again or has been granted: so it says which round it is
-// of, and the nodes leave alone what a later one relies on (I1).
-func (a *asking) yield(nodes []int, ticket lua.Ticket) *redlock.Ballot {
+// patience is how long a command may wait to be sent, among tens of thousands who ask.
+func (a *asking) patience() time.Duration { return patience(a.hold.ttl) }
+
+// yield gives back what nodes granted, and keeps the place in their queue; where nothing
+// was granted it states the ticket if that is final. It may come late, when the hold has
+// asked again or has been granted: so it says which round it is of, and the nodes leave
+// alone what a later one relies on (I1).
+func (a *asking) yield(nodes []int, ticket lua.Ticket, unsent time.Duration) *redlock.Ballot {
 	kind := a.queuer.kind
 	return a.hold.engine.client.group.Vote(redlock.Motion{
 		Name: "yield",
@@ -243,6 +259,7 @@ func (a *asking) yield(nodes []int, ticket lua.Ticket) *redlock.Ballot {
 		Footprint: a.hold.footprint,
 		Skip:      except(nodes),
 		All:       true,
+		Unsent:    unsent,
 	})
 }
 

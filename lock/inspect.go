@@ -111,17 +111,31 @@ func longestFirst(a, b time.Duration) int {
 	}
 }
 
-// line is the queue that a quorum has: by the greatest ticket that a node has for each
-// waiter, as that is its own, and by hold id where two are the same.
+// line is the queue that a quorum has: by the ticket that a quorum has for each waiter,
+// as that is its own, or else the greatest, as it will be; and by hold id where two are
+// the same.
 func line(queues [][]lua.Waiting, quorum int) []Wait {
 	places := make(map[string]lua.Waiting)
 	nodes := make(map[string]int)
+	type proposal struct {
+		hold   string
+		ticket int64
+	}
+	equal := make(map[proposal]int)
 	for _, queue := range queues {
 		for _, w := range queue {
+			nodes[w.Hold]++
+			equal[proposal{w.Hold, w.Ticket}]++
 			known := places[w.Hold]
 			w.Ticket, w.Waited = max(w.Ticket, known.Ticket), max(w.Waited, known.Waited)
 			places[w.Hold] = w
-			nodes[w.Hold]++
+		}
+	}
+	for p, n := range equal {
+		if n >= quorum {
+			w := places[p.hold]
+			w.Ticket = p.ticket
+			places[p.hold] = w
 		}
 	}
 	ids := slices.SortedFunc(maps.Keys(places), func(a, b string) int {

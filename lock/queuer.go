@@ -12,7 +12,7 @@ import (
 //
 // Order: each node proposes a ticket greater than all that wait there, and the
 // greatest proposal of a quorum is the queuer's, stated to every node that has it with
-// less. A queuer that comes later asks a quorum too. The two share a node that knows
+// another. A queuer that comes later asks a quorum too. The two share a node that knows
 // the first one's ticket, so the second one's is greater; and as a node grants to its
 // head alone, the second finds no quorum while the first waits (I7).
 type queuer struct {

@@ -95,7 +95,8 @@ func (r FairRelease) Call() Call {
 	return Call{script: fairReleaseScript, args: args}
 }
 
-// FairYield calls fair_yield.lua: it gives back what a minority granted, and waits on.
+// FairYield calls fair_yield.lua: it gives back what a minority granted, and waits on; who
+// waits already does so with its final ticket.
 type FairYield struct {
 	Fair
 	Hold   string
