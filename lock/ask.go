@@ -15,6 +15,7 @@ type asking struct {
 	queuer *queuer
 	hold   *hold // stragglers come after the queuer has moved on
 	round  int64
+	unsent time.Duration // how long a command may wait to be sent, among tens of thousands who ask
 
 	mu      sync.Mutex
 	outcome outcome
@@ -54,7 +55,7 @@ func (q *queuer) ask() (*Lease, denial, error) {
 		q.inherits = inheritance{open: true}
 	}
 	q.round++
-	a := &asking{queuer: q, hold: h, round: q.round, ticket: q.ticket}
+	a := &asking{queuer: q, hold: h, round: q.round, unsent: patience(h.ttl), ticket: q.ticket}
 	b, err := q.engine.client.group.Decide(q.ctx, redlock.Motion{
 		Name:      "acquire",
 		Call:      q.kind.Wait(h.request(1), q.ticket, q.round),
@@ -63,7 +64,7 @@ func (q *queuer) ask() (*Lease, denial, error) {
 		Footprint: h.footprint,
 		Leaves:    q.engine.queued,
 		Each:      a.answered,
-		Unsent:    a.patience(),
+		Unsent:    a.unsent,
 	})
 	if err != nil {
 		return nil, denial{}, contextError(q.ctx) // leave cleans up
@@ -165,7 +166,7 @@ func (a *asking) answered(node int, answer redlock.Answer) {
 	case outcome == granted && !yes:
 		a.settle([]int{node})
 	case outcome == refused && (yes || ticket.Final && s.differs(ticket)):
-		a.yield([]int{node}, ticket, a.patience())
+		a.yield([]int{node}, ticket, a.unsent)
 	}
 }
 
@@ -190,7 +191,7 @@ func (a *asking) finish(ticket lua.Ticket) {
 	a.places = nil
 	a.mu.Unlock()
 	if len(nodes) > 0 {
-		a.yield(nodes, ticket, a.patience())
+		a.yield(nodes, ticket, a.unsent)
 	}
 }
 
@@ -238,9 +239,6 @@ func (a *asking) settle(nodes []int) {
 		Skip: except(nodes),
 	})
 }
-
-// patience is how long a command may wait to be sent, among tens of thousands who ask.
-func (a *asking) patience() time.Duration { return patience(a.hold.ttl) }
 
 // yield gives back what nodes granted, and keeps the place in their queue; where nothing
 // was granted it states the ticket if that is final. It may come late, when the hold has
