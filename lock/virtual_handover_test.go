@@ -96,7 +96,8 @@ func TestWhoWasToHaveTheLockAndGivesUpTellsOtherProcesses(t *testing.T) {
 		here := wait(ctx, of(p))
 		synctest.Wait()
 		other := wait(bg, of(w.process()))
-		time.Sleep(time.Minute)
+		// No sign of life is on its way: what is sent beside one may need a new connection.
+		time.Sleep(time.Minute + 100*time.Millisecond)
 		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip, 0) })
 		start := time.Now()
 		time.AfterFunc(trip/2, cancel) // what it sends is on its way
