@@ -164,6 +164,27 @@ func (list servers) cpu() (time.Duration, error) {
 	return time.Duration(sum * float64(time.Second)), nil
 }
 
+// ran is how often all of them have run a command so far, in scripts or not.
+func (list servers) ran(command string) (sum float64, err error) {
+	for _, s := range list {
+		info, err := s.info("commandstats")
+		if err != nil {
+			return 0, err
+		}
+		stats, some := info["cmdstat_"+command]
+		if !some {
+			continue
+		}
+		calls, _, _ := strings.Cut(strings.TrimPrefix(stats, "calls="), ",")
+		n, err := strconv.ParseFloat(calls, 64)
+		if err != nil {
+			return 0, fmt.Errorf("the command statistics of %s: %w", s.addr, err)
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
 // memory is what the data and connections of all of them take, in bytes.
 func (list servers) memory() (sum float64, err error) {
 	for _, s := range list {

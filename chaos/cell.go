@@ -114,6 +114,18 @@ func patient(n int) Cell {
 	}, Slow)
 }
 
+// crowded is a cell in which so many work on so many names that their calls leave in batches.
+func crowded(n int) Cell {
+	return cell("many names, AOF always", n, func(c *Cell) {
+		disk(Always)(c)
+		c.Crew, c.Pace, c.Long = 24, 100*time.Millisecond, 1
+		c.Locks = nil
+		for i := range 12 {
+			c.Locks = append(c.Locks, fmt.Sprint("orders-", i), fmt.Sprint("fair-desk-", i))
+		}
+	}, harmless...)
+}
+
 // faults that leave what the promises rest on as it is, as long as servers keep on disk
 // what they confirm.
 var harmless = []Kind{
@@ -148,7 +160,7 @@ func cells() []Cell {
 	add("clock jumps", nil, ClockJump)
 	add("clock drift", long, ClockDrift)
 	for _, n := range []int{1, 3, 5} {
-		list = append(list, late(n), patient(n))
+		list = append(list, late(n), patient(n), crowded(n))
 	}
 	add("everything, AOF always", disk(Always), harmless...)
 	add("everything, nothing on disk, guard", disk(Nothing), harmless...)

@@ -98,6 +98,7 @@ func TestCommandsPerHandOverDoNotGrowWithTheWaiters(t *testing.T) {
 	for _, n := range []int{1, 5} {
 		t.Run(fmt.Sprintf("%d nodes", n), func(t *testing.T) {
 			r := newRig(t, n)
+			r.users = append(r.users, redistest.WithoutInfo(t, r.servers)) // each script is counted
 			few := r.costPerHandOver(t, 10)
 			r.costPerHandOver(t, 100)
 			many := r.costPerHandOver(t, 1000)

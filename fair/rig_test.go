@@ -57,6 +57,7 @@ type rig struct {
 	servers []*redistest.Server
 	cluster *redistest.Cluster      // nil: the servers are independent nodes
 	eyes    []redis.UniversalClient // to look at the nodes, past every proxy
+	users   []func(*redis.Options)  // who the clients are, if not the default user
 	name    string                  // of the mutex that a test is about
 	order   fifo.Recorder
 	inside  atomic.Int64
@@ -111,7 +112,7 @@ func (r *rig) client(t *testing.T, opts ...lock.ClientOption) *lock.Client {
 	if r.cluster != nil {
 		return newClient(t, []redis.UniversalClient{r.cluster.Client(t)}, opts...)
 	}
-	return newClient(t, redistest.Clients(t, r.servers), opts...)
+	return newClient(t, redistest.Clients(t, r.servers, r.users...), opts...)
 }
 
 // proxied is another process's lock client, with a proxy before each node.

@@ -78,6 +78,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		DriftFactor: s.driftFactor,
 		DriftFixed:  s.driftFixed,
 		Logger:      s.logger,
+		Samples:     samples(s.prefix),
 	})
 	if err != nil {
 		return nil, err
@@ -108,6 +109,20 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 	c.hub = waiter.New(nodes, group.Quorum(), s.logger)
 	c.watchdog = watchdog.New(renew)
 	return c, nil
+}
+
+// samples ask about so many names that whatever spreads keys over servers would hardly have
+// all of them on one, even if one of them takes most.
+func samples(prefix string) []lua.Call {
+	calls := make([]lua.Call, lua.MaxBatch)
+	for i := range calls {
+		keys, err := lua.NewKeys(prefix, fmt.Sprint("sample-", i))
+		if err != nil {
+			return nil // with such a prefix there is no lock either
+		}
+		calls[i] = lua.Server{Keys: keys}.Call()
+	}
+	return calls
 }
 
 // maxNewcomers bounds those who enter queues on the nodes at the same moment. Tens of

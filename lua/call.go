@@ -19,12 +19,21 @@ func (c Call) Script() *Script { return c.script }
 
 // Key is the first key of c, which names the lock that c is about; empty if it has none.
 func (c Call) Key() string {
-	if len(c.args) > 3 && c.args[2] != 0 {
-		key, _ := c.args[3].(string)
+	if keys := c.keys(); len(keys) > 0 {
+		key, _ := keys[0].(string)
 		return key
 	}
 	return ""
 }
+
+func (c Call) keys() []any {
+	if len(c.args) < 3 {
+		return nil
+	}
+	return c.args[3 : 3+c.args[2].(int)]
+}
+
+func (c Call) argv() []any { return c.args[3+len(c.keys()):] }
 
 // newCall lays out EVALSHA's arguments: the command, the hash, the number of keys,
 // then the keys and ARGV, which the caller appends.

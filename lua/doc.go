@@ -12,6 +12,9 @@
 // the code. Functions that scripts share are in libraries, .lua files too: a line
 // "-- uses clock, guard" in a script has them stand there.
 //
+// Calls that leave together can be one command, a [Batch]: a script whose functions are
+// the other scripts.
+//
 // Times inside scripts are the server's own; no script is fed with a client's
 // clock.
 package lua

@@ -17,16 +17,21 @@
 
 -- uses clock, place, queue
 local now = clock()
-local due, here = {}, {}
+local due, here, signs = {}, {}, {}
+local alive = redis.call('HMGET', KEYS[3], unpack(ARGV, 5))
 for i = 5, #ARGV do
-  local alive = redis.call('HGET', KEYS[3], ARGV[i])
-  here[ARGV[i]] = true
-  if alive then
-    local since = string.match(alive, '%d+$')
-    redis.call('HSET', KEYS[3], ARGV[i], string.format('%.0f ', now + ARGV[1] * 1000) .. since)
+  local id = ARGV[i]
+  local since = alive[i - 4] and string.match(alive[i - 4], '%d+$')
+  here[id] = true
+  if since then
+    signs[#signs + 1] = id
+    signs[#signs + 1] = string.format('%.0f ', now + ARGV[1] * 1000) .. since
   else
-    due[#due + 1] = ARGV[i]
+    due[#due + 1] = id
   end
+end
+if signs[1] then
+  redis.call('HSET', KEYS[3], unpack(signs))
 end
 keep(KEYS[2], ARGV[1])
 keep(KEYS[3], ARGV[1])

@@ -26,7 +26,7 @@ func calls(t *testing.T) map[string]Call {
 	all := make(map[string]Call)
 	for _, c := range []interface{ Call() Call }{
 		Acquire{Keys: keys, Count: 2}, Release{Keys: keys, Count: 1, Mark: time.Second}, Extend{Keys: keys, Queued: true}, Fence{Keys: keys},
-		Repair{Keys: keys, Guard: time.Second}, Inspect{Keys: keys, Guard: time.Second}, Wake{Keys: keys}, Probe{},
+		Repair{Keys: keys, Guard: time.Second}, Inspect{Keys: keys, Guard: time.Second}, Wake{Keys: keys}, Probe{}, Server{Keys: keys},
 		FairAcquire{Fair: fair, Guard: time.Second}, FairRelease{Fair: fair}, FairYield{Fair: fair}, FairSettle{Fair: fair}, FairBeat{Fair: fair, Holds: []string{"one"}},
 	} {
 		all[c.Call().script.Name] = c.Call()
@@ -43,7 +43,7 @@ var commands = map[string]struct {
 }{
 	"EXISTS": {}, "PTTL": {}, "TIME": {}, "INFO": {}, "PUBLISH": {}, "PEXPIRE": {writes: true},
 	"GET": {of: "string"}, "SET": {of: "string", writes: true}, "INCR": {of: "string", writes: true},
-	"HGET": {of: "hash"}, "HGETALL": {of: "hash"}, "HEXISTS": {of: "hash"}, "HSET": {of: "hash", writes: true}, "HDEL": {of: "hash", writes: true},
+	"HGET": {of: "hash"}, "HMGET": {of: "hash"}, "HGETALL": {of: "hash"}, "HEXISTS": {of: "hash"}, "HSET": {of: "hash", writes: true}, "HDEL": {of: "hash", writes: true},
 	"ZSCORE": {of: "zset"}, "ZRANGE": {of: "zset"}, "ZREVRANGE": {of: "zset"}, "ZADD": {of: "zset", writes: true}, "ZREM": {of: "zset", writes: true},
 	"ZREMRANGEBYSCORE": {of: "zset", writes: true},
 }
@@ -58,12 +58,15 @@ var (
 	duration = regexp.MustCompile(`TTL|\blife\b|how long`)
 )
 
+// shebang is a line that Redis takes off before it reads the script.
+const shebang = "#!lua\n"
+
 // parts splits a file into what it opens with and the rest, both without blank ends.
 func parts(t *testing.T, name string) (header, body string) {
 	t.Helper()
 	source, err := fs.ReadFile(sources, name+".lua")
 	require.NoError(t, err)
-	lines := strings.SplitAfter(string(source), "\n")
+	lines := strings.SplitAfter(strings.TrimPrefix(string(source), shebang), "\n")
 	end := slices.IndexFunc(lines, func(l string) bool { return !strings.HasPrefix(l, "--") })
 	require.Positive(t, end, "%s.lua opens with a header", name)
 	for _, l := range lines[end:] { // comments are no use of anything
@@ -140,6 +143,18 @@ func TestTheUsualIsNotSent(t *testing.T) {
 	require.Equal(t, []any{keys.Lock, "client:1", keys.Channel}, release.args[3:])
 }
 
+// A batch has no keys and commands but those of its calls.
+func TestABatchAddsNothing(t *testing.T) {
+	header, body := parts(t, "batch")
+	for _, say := range []string{"\n-- Returns ", "\n-- Twice: ", "\n-- Late: "} {
+		require.Contains(t, header, say)
+	}
+	require.NotRegexp(t, callUse, body)
+	for _, name := range batched {
+		require.Contains(t, calls(t), name)
+	}
+}
+
 func TestLibrariesHaveFunctionsAndNoKeysOfTheirOwn(t *testing.T) {
 	for _, name := range libraries {
 		header, body := parts(t, name)
@@ -157,7 +172,7 @@ func TestLibrariesHaveFunctionsAndNoKeysOfTheirOwn(t *testing.T) {
 func TestEveryFileIsAScriptOrALibrary(t *testing.T) {
 	files, err := fs.Glob(sources, "*.lua")
 	require.NoError(t, err)
-	want := append(slices.Collect(maps.Keys(calls(t))), libraries...)
+	want := append(slices.Collect(maps.Keys(calls(t))), append(slices.Clone(libraries), "batch")...)
 	slices.Sort(want)
 	for i := range files {
 		files[i] = strings.TrimSuffix(files[i], ".lua")

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -17,6 +18,7 @@ type Script struct {
 	Name   string // the file's name without .lua
 	Source string
 	SHA    string // what EVALSHA calls it by
+	batch  byte   // its number in batch.lua, from 1; 0: it is not there
 }
 
 var (
@@ -28,6 +30,8 @@ var (
 	inspectScript = load("inspect")
 	wakeScript    = load("wake")
 	probeScript   = load("probe")
+	serverScript  = load("server")
+	batchScript   = load("batch")
 
 	fairAcquireScript = load("fair_acquire")
 	fairReleaseScript = load("fair_release")
@@ -40,7 +44,7 @@ func load(name string) *Script {
 	source := expand(name)
 	// Redis names scripts by their SHA-1; nothing here depends on its strength.
 	sum := sha1.Sum([]byte(source))
-	return &Script{Name: name, Source: source, SHA: hex.EncodeToString(sum[:])}
+	return &Script{Name: name, Source: source, SHA: hex.EncodeToString(sum[:]), batch: byte(slices.Index(batched, name) + 1)}
 }
 
 // usesLine is a line of a script, or of a library, in place of which libraries stand.

@@ -2,10 +2,6 @@ package redlock
 
 import (
 	"time"
-
-	"github.com/redis/go-redis/v9"
-
-	"github.com/holdfast-go/holdfast/lua"
 )
 
 const (
@@ -77,10 +73,8 @@ type flight struct {
 	stuck   bool // every op has timed out
 	here    bool // on a caller's goroutine
 
-	// What node.fly sends, each of the op with the same index in sent.
-	calls []lua.Call
-	cmds  []redis.Cmder
-	sent  []*op
+	exchange       // what node.fly sends
+	sent     []*op // whose calls those are
 }
 
 // landing is how a flight ended.
@@ -228,10 +222,8 @@ func (a *air) room() []*op {
 // keep has f and its arrays used again.
 func (a *air) keep(f *flight) {
 	clear(f.ops)
-	clear(f.calls)
-	clear(f.cmds)
 	clear(f.sent)
-	*f = flight{ops: f.ops[:0], calls: f.calls[:0], cmds: f.cmds[:0], sent: f.sent[:0]}
+	*f = flight{ops: f.ops[:0], exchange: f.emptied(), sent: f.sent[:0]}
 	a.spare = f
 }
 

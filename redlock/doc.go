@@ -20,5 +20,6 @@
 //
 // Each node has a lane: a queue that is drained into one pipeline at a time, or into
 // more where the node is far or the callers many, so that concurrent callers share round
-// trips and a caller may leave without waiting.
+// trips and a caller may leave without waiting. To a node that was seen to be one server,
+// calls of a pipeline share a command, too: see [lua.Batch].
 package redlock

@@ -10,14 +10,17 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/lua"
 )
 
-// Config sets up a [Group]. Each field must be set, except Logger.
+// Config sets up a [Group]. Each field must be set, except Logger and Samples.
 type Config struct {
 	NodeTimeout time.Duration // a node silent for so long counts as a no
 	DriftFactor float64       // how far apart two clocks may run: a share of the TTL
 	DriftFixed  time.Duration // and a fixed part, for the granularity of expiry
 	Logger      *slog.Logger  // nil: silent
+	Samples     []lua.Call    // of lua.Server, about names that a Cluster would spread; none: no batches
 }
 
 // A Group is N independent nodes that vote as one. It is safe for concurrent use.

@@ -28,8 +28,9 @@ const (
 // Commands about one key are executed in the order of the queue, as long as the node
 // answers: a second one waits until the flight of the first has landed. A flight that
 // is silent for the node timeout no longer holds up anyone: another runner passes it,
-// on a connection of its own. From then on order is not kept, and nothing relies on
-// it: a removal that might overtake a creation carries a mark.
+// on a connection of its own. From then on order is not kept, nor where a server refuses a
+// part of a flight that is sent again in another way; and nothing relies on it: a removal
+// that might overtake a creation carries a mark.
 //
 // What waits in the queue for longer than its ballot would wait is dropped unsent. A
 // stuck node therefore holds on to a node timeout's worth of commands, however long
@@ -202,6 +203,7 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 	l.mu.Unlock()
 
 	end := l.node.fly(bounded, l.node.quick, f, l.owe)
+	l.learn(f)
 
 	l.mu.Lock()
 	l.land(f, end)
@@ -260,6 +262,7 @@ func (l *lane) drain() {
 			return
 		}
 		end := l.node.fly(l.node.group.ctx, l.node.patient, f, l.owe)
+		l.learn(f)
 		l.mu.Lock()
 		l.land(f, end)
 		far := l.air.width > 1
@@ -301,6 +304,14 @@ func (l *lane) take() *flight {
 		}
 	}
 	return l.air.depart(ops)
+}
+
+// learn has the node asked whether batches work, if f would have gained by that. It is
+// called by a runner, which join waits for.
+func (l *lane) learn(f *flight) {
+	if f.heard() && l.node.batching.due(len(f.sent)) {
+		l.runners.Go(func() { l.node.batching.ask(l.node.group.ctx, l.node.patient) })
+	}
 }
 
 // land notes that a flight is over. Called with mu held.

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/holdfast-go/holdfast/lua"
 )
 
 // A node is one independent Redis deployment, as the user's client reaches it.
@@ -26,6 +24,8 @@ type node struct {
 	patient redis.UniversalClient
 	quick   redis.UniversalClient
 
+	batching batching
+
 	met     atomic.Bool
 	meeting sync.Mutex // one at a time meets the node
 	refused error      // never to be asked again; guarded by meeting
@@ -36,6 +36,7 @@ func newNode(g *Group, client redis.UniversalClient, timeout time.Duration) *nod
 	if c, ok := client.(*redis.Client); ok {
 		n.patient = c.WithTimeout(max(10*timeout, time.Second))
 		n.quick = c.WithTimeout(timeout)
+		n.batching.samples = g.config.Samples
 	}
 	return n
 }
@@ -74,33 +75,37 @@ func (n *node) fly(ctx context.Context, client redis.UniversalClient, f *flight,
 		return failed
 	}
 	if len(f.ops) == 1 {
-		return flyOne(ctx, client, f.ops[0], owe)
+		return n.flyOne(ctx, client, f.ops[0], owe)
 	}
 	for _, o := range f.ops {
 		if call, ok := o.call(); ok {
-			f.calls, f.cmds, f.sent = append(f.calls, call), append(f.cmds, call.Cmd(ctx)), append(f.sent, o)
+			f.calls, f.sent = append(f.calls, call), append(f.sent, o)
 		}
 	}
 	if len(f.sent) == 0 {
 		return unsent
 	}
-	send(ctx, client, f.cmds)
-	resend(ctx, client, f.calls, f.cmds)
+	began := time.Now()
+	f.run(ctx, client, n.batching.works.Load())
+	if time.Since(began) < n.group.config.NodeTimeout { // or nobody waits any more
+		f.unpack(ctx, client)
+	}
 	end := answered
 	for i, o := range f.sent {
-		cmd := f.cmds[i].(*lua.Cmd)
-		if o.settle(cmd.Val(), cmd.Err()) {
+		r := f.results[i]
+		if o.settle(r.reply, r.err) {
 			owe(o)
 		}
-		if cmd.Err() != nil {
+		if r.err != nil {
 			end = failed
+			n.batching.failed(r.err)
 		}
 	}
 	return end
 }
 
 // flyOne is fly for what goes alone.
-func flyOne(ctx context.Context, client redis.UniversalClient, o *op, owe func(*op)) landing {
+func (n *node) flyOne(ctx context.Context, client redis.UniversalClient, o *op, owe func(*op)) landing {
 	call, ok := o.call()
 	if !ok {
 		return unsent
@@ -110,42 +115,10 @@ func flyOne(ctx context.Context, client redis.UniversalClient, o *op, owe func(*
 		owe(o)
 	}
 	if err != nil {
+		n.batching.failed(err)
 		return failed
 	}
 	return answered
-}
-
-// send runs cmds in one round trip. What became of each stands in it.
-func send(ctx context.Context, client redis.UniversalClient, cmds []redis.Cmder) {
-	pipe := client.Pipeline()
-	_ = pipe.BatchProcess(ctx, cmds...)
-	_, err := pipe.Exec(ctx)
-	for _, cmd := range cmds {
-		// A pipeline that broke must not leave a command that looks answered.
-		if c := cmd.(*lua.Cmd); err != nil && c.Err() == nil && c.Val() == nil {
-			c.SetErr(err)
-		}
-	}
-}
-
-// resend sends by source what the server did not know by its hash: it did nothing
-// for those.
-func resend(ctx context.Context, client redis.UniversalClient, calls []lua.Call, cmds []redis.Cmder) {
-	var unknown []int
-	for i, cmd := range cmds {
-		if lua.IsNoScript(cmd.Err()) {
-			unknown = append(unknown, i)
-		}
-	}
-	if unknown == nil {
-		return
-	}
-	again := make([]redis.Cmder, len(unknown))
-	for j, i := range unknown {
-		again[j] = calls[i].SourceCmd(ctx)
-		cmds[i] = again[j]
-	}
-	send(ctx, client, again)
 }
 
 // address is what a client is called in errors and logs.

@@ -86,7 +86,7 @@ func TestRivalsThatOnlyTryGiveTheirMinoritiesBack(t *testing.T) {
 
 func TestAttemptsPerHandOverDoNotGrowWithWaiters(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 1)
+	r := countingRig(t, 1)
 	other := r.client(t) // a second process contends, so that hand-overs go through Redis too
 	perHandOver := func(waiters int) float64 {
 		before := r.proxies[0].Commands(acquireCall)
@@ -123,7 +123,7 @@ func TestAttemptsPerHandOverDoNotGrowWithWaiters(t *testing.T) {
 
 func TestWaitersThatCannotHaveItMakeNoAttempts(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 1)
+	r := countingRig(t, 1)
 	holder := r.client(t)
 	lease, err := reentrant.New(holder, r.name).Lock(bg)
 	require.NoError(t, err)

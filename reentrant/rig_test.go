@@ -37,7 +37,8 @@ type rig struct {
 	servers []*redistest.Server
 	proxies []*redistest.Proxy
 	locks   *lock.Client
-	name    string // of the mutex that a test is about
+	users   []func(*redis.Options) // who the clients are, if not the default user
+	name    string                 // of the mutex that a test is about
 }
 
 // newRig starts n servers that know the scripts already, so that each call is one
@@ -70,9 +71,18 @@ func (r *rig) client(t *testing.T, opts ...lock.ClientOption) *lock.Client {
 	t.Helper()
 	nodes := make([]redis.UniversalClient, len(r.proxies))
 	for i, p := range r.proxies {
-		nodes[i] = p.Client(t)
+		nodes[i] = p.Client(t, r.users...)
 	}
 	return newClient(t, nodes, opts...)
+}
+
+// countingRig starts n servers to which each call is a command of its own.
+func countingRig(t *testing.T, n int) *rig {
+	t.Helper()
+	r := newRig(t, n)
+	r.users = append(r.users, redistest.WithoutInfo(t, r.servers))
+	r.locks = r.client(t)
+	return r
 }
 
 func newClient(t *testing.T, nodes []redis.UniversalClient, opts ...lock.ClientOption) *lock.Client {

@@ -31,13 +31,29 @@ func newClient(t testing.TB, addr string, change ...func(*redis.Options)) *redis
 
 // Clients returns one client for each server, in their order, as
 // [Server.Client] does.
-func Clients(t testing.TB, servers []*Server) []redis.UniversalClient {
+func Clients(t testing.TB, servers []*Server, change ...func(*redis.Options)) []redis.UniversalClient {
 	t.Helper()
 	clients := make([]redis.UniversalClient, len(servers))
 	for i, s := range servers {
-		clients[i] = s.Client(t)
+		clients[i] = s.Client(t, change...)
 	}
 	return clients
+}
+
+// WithoutInfo makes a user who may not run INFO. To the library, servers cannot be told
+// apart then, and each of its calls stays a command of its own, which a test can count.
+func WithoutInfo(t testing.TB, servers []*Server) func(*redis.Options) {
+	t.Helper()
+	const name, password = "without-info", "secret"
+	for _, s := range servers {
+		err := inspect(s.Addr(), func(ctx context.Context, c *redis.Client) error {
+			return c.Do(ctx, "acl", "setuser", name, "on", ">"+password, "~*", "&*", "+@all", "-info").Err()
+		})
+		if err != nil {
+			t.Fatalf("redistest: a user of %s: %v", s.Addr(), err)
+		}
+	}
+	return func(o *redis.Options) { o.Username, o.Password = name, password }
 }
 
 // Info returns a field of a section of INFO, "" when there is none. It uses a

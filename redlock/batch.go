@@ -1,0 +1,139 @@
+package redlock
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+const (
+	// minBatch is so many calls that a batch of them costs the server less than they do
+	// one by one.
+	minBatch = 4
+	// askAgain is how long it is taken for granted whether batches work.
+	askAgain = time.Minute
+)
+
+// batching is whether calls to a node may share a command, all of whose keys must be one
+// server's. In a Cluster they are not, nor behind a proxy that a client takes for one
+// server: one that goes by the first key would run the other calls where their locks are
+// not. So there are no batches until samples, which are about many names, were answered
+// by one and the same server, one by one and as a batch. As there may be another behind
+// that client one day, it is asked again after a while, and after a connection broke.
+type batching struct {
+	samples []lua.Call
+	works   atomic.Bool
+
+	mu     sync.Mutex
+	asking bool
+	asked  time.Time // zero: not yet, or not since a connection broke
+}
+
+// due tells whether to ask now, which is of use to so many calls. Who is told so has to.
+func (b *batching) due(calls int) bool {
+	if calls < minBatch || len(b.samples) == 0 {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	if b.asking || !b.asked.IsZero() && now.Sub(b.asked) < askAgain {
+		return false
+	}
+	b.asking, b.asked = true, now
+	return true
+}
+
+// ask learns whether batches work.
+func (b *batching) ask(ctx context.Context, client redis.UniversalClient) {
+	cmds := make([]redis.Cmder, 0, len(b.samples)+1)
+	for _, s := range b.samples {
+		cmds = append(cmds, s.SourceCmd(ctx))
+	}
+	cmds = append(cmds, lua.Batch(b.samples).SourceCmd(ctx))
+	send(ctx, client, cmds)
+	servers := make(map[string]bool)
+	for _, cmd := range cmds {
+		reply := cmd.(*lua.Cmd).Val()
+		replies, several := reply.([]any)
+		if !several {
+			replies = []any{reply}
+		}
+		for _, r := range replies {
+			id, _ := r.(string)
+			servers[id] = true
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asking = false
+	b.works.Store(len(servers) == 1 && !servers[""])
+}
+
+// failed notes an error in place of a reply.
+func (b *batching) failed(err error) {
+	if isRefusal(err) {
+		return
+	}
+	// The connection broke, or there was none.
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.works.Store(false)
+	b.asked = time.Time{}
+}
+
+// pack makes commands of calls, batches where it may.
+func pack(parcels []parcel, calls []lua.Call, batches bool) []parcel {
+	for len(calls) > 0 {
+		n := 0
+		for batches && n < min(len(calls), lua.MaxBatch) && calls[n].Batched() {
+			n++
+		}
+		if n >= minBatch {
+			parcels = append(parcels, parcel{call: lua.Batch(calls[:n]), n: n})
+		} else {
+			n = max(n, 1)
+			for _, c := range calls[:n] {
+				parcels = append(parcels, parcel{call: c, n: 1})
+			}
+		}
+		calls = calls[n:]
+	}
+	return parcels
+}
+
+// A parcel is one command: a call, or a batch of n.
+type parcel struct {
+	call lua.Call
+	n    int
+}
+
+// open gives each call of p its result.
+func (p parcel) open(results []result, cmd *lua.Cmd) {
+	reply, err := cmd.Val(), cmd.Err()
+	if p.n == 1 {
+		results[0] = result{reply, err}
+		return
+	}
+	var replies []any
+	if err == nil {
+		replies, err = lua.ParseBatch(reply, p.n)
+	}
+	for i := range results {
+		if results[i] = (result{err: err}); err == nil {
+			results[i] = resultOf(replies[i])
+		}
+	}
+}
+
+func resultOf(reply any) result {
+	if err, failed := reply.(error); failed {
+		return result{err: err}
+	}
+	return result{reply: reply}
+}
