@@ -66,7 +66,7 @@ func ParseAcquired(reply any) (Acquired, error) {
 			}
 		}
 	}
-	return Acquired{}, unexpected(acquireScript, reply)
+	return Acquired{}, &unexpected{acquireScript, reply}
 }
 
 // IsRestarted tells whether a server refused to grant because it started not long ago.
@@ -104,6 +104,13 @@ func integer(v any) (int64, bool) {
 	return 0, false
 }
 
-func unexpected(s *Script, reply any) error {
-	return fmt.Errorf("%s.lua answered %v (%T), which it never does: is another program using this key?", s.Name, reply, reply)
+// An unexpected is a reply that a script never gives. It is put into words only for who
+// asks: a caller that reads the answers of all nodes has this for each that has not answered.
+type unexpected struct {
+	script *Script
+	reply  any
+}
+
+func (u *unexpected) Error() string {
+	return fmt.Sprintf("%s.lua answered %v (%T), which it never does: is another program using this key?", u.script.Name, u.reply, u.reply)
 }

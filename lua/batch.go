@@ -83,7 +83,7 @@ func differing(argv, last []any) int {
 func ParseBatch(reply any, n int) ([]any, error) {
 	replies, ok := reply.([]any)
 	if !ok || len(replies) != n {
-		return nil, unexpected(batchScript, reply)
+		return nil, &unexpected{batchScript, reply}
 	}
 	for i, r := range replies {
 		if text, failed := failure(r); failed {

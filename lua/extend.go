@@ -39,5 +39,5 @@ func ParseExtended(reply any) (Extended, error) {
 	if n, ok := reply.(int64); ok && n >= -1 && n <= 1 {
 		return Extended(n), nil
 	}
-	return 0, unexpected(extendScript, reply)
+	return 0, &unexpected{extendScript, reply}
 }

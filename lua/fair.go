@@ -74,7 +74,7 @@ func ParseFairAcquired(reply any) (Acquired, error) {
 			}
 		}
 	}
-	return Acquired{}, unexpected(fairAcquireScript, reply)
+	return Acquired{}, &unexpected{fairAcquireScript, reply}
 }
 
 // FairRelease calls fair_release.lua: it lowers a hold's count, or ends the hold or its
@@ -117,7 +117,7 @@ func ParseFairYielded(reply any) (int64, error) {
 	if n, ok := reply.(int64); ok && n >= 0 {
 		return n, nil
 	}
-	return 0, unexpected(fairYieldScript, reply)
+	return 0, &unexpected{fairYieldScript, reply}
 }
 
 // FairSettle calls fair_settle.lua: it takes a granted hold out of a node's queue.
@@ -158,13 +158,13 @@ func (b FairBeat) Call() Call {
 func ParseFairBeat(reply any) ([]string, error) {
 	r, ok := reply.([]any)
 	if !ok {
-		return nil, unexpected(fairBeatScript, reply)
+		return nil, &unexpected{fairBeatScript, reply}
 	}
 	due := make([]string, len(r))
 	for i, v := range r {
 		id, ok := v.(string)
 		if !ok {
-			return nil, unexpected(fairBeatScript, reply)
+			return nil, &unexpected{fairBeatScript, reply}
 		}
 		due[i] = id
 	}

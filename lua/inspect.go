@@ -34,7 +34,7 @@ type Waiting struct {
 
 // ParseInspected reads a reply of inspect.lua.
 func ParseInspected(reply any) (Inspected, error) {
-	bad := func() (Inspected, error) { return Inspected{}, unexpected(inspectScript, reply) }
+	bad := func() (Inspected, error) { return Inspected{}, &unexpected{inspectScript, reply} }
 	r, _ := reply.([]any)
 	if len(r) != 6 {
 		return bad()

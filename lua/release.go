@@ -43,12 +43,12 @@ func ParseReleased(reply any) (Released, error) {
 	if n, ok := reply.(int64); ok && 0 <= n && n <= 2 {
 		return Released{Found: n > 0, OnlyOne: n == 2}, nil
 	}
-	return Released{}, unexpected(releaseScript, reply)
+	return Released{}, &unexpected{releaseScript, reply}
 }
 
 func parseBool(s *Script, reply any) (bool, error) {
 	if n, ok := reply.(int64); ok && (n == 0 || n == 1) {
 		return n == 1, nil
 	}
-	return false, unexpected(s, reply)
+	return false, &unexpected{s, reply}
 }

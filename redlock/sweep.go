@@ -55,7 +55,7 @@ func (l *lane) sweep() {
 			}
 		}
 	}
-	kept := l.queue[:0:0]
+	kept := make([]*op, 0, len(l.queue))
 	for _, o := range l.queue {
 		expires := o.expires
 		if m := &o.ballot.motion; m.Unsent > 0 && l.stuck == 0 {
