@@ -1,11 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"net"
 	"sync"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/loopback"
 )
 
 // A proxy is the network between one worker and one node.
@@ -32,10 +33,8 @@ type Weather struct {
 }
 
 // ownAddr is a loopback address of one's own, with any port. All proxies there are
-// made before the first is shut, so that nobody else is found behind a port that is.
-func ownAddr() string {
-	return fmt.Sprintf("127.%d.%d.%d:0", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
-}
+// made before the first is shut.
+func ownAddr() string { return net.JoinHostPort(loopback.Own(), "0") }
 
 func newProxy(addr, socket string) (*proxy, error) {
 	p := &proxy{addr: addr, socket: socket, change: make(chan struct{}), conns: make(map[*proxyConn]struct{})}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lua"
 )
 
 // What a node without the queue proposes is no place: a ticket must be greater than all
@@ -119,6 +120,49 @@ func TestNodesThatProposeAnotherTicketAreToldTheFinalOne(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What a node made of a yield is not known if its answer does not come. It is told the final
+// ticket as well.
+func TestANodeThatDoesNotAnswerToAYieldIsToldTheFinalTicket(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBubble(t, t, 5)
+		for _, c := range virtual.NewHost(b.nodes).Clients(t) {
+			require.NoError(t, c.ScriptLoad(bg, lua.FairYield{}.Call().Script().Source).Err())
+			require.NoError(t, c.Close())
+		}
+		lease := held(t, b.mutex(t))
+		mutex := b.mutex(t)
+		warm := enqueue(mutex) // it has its connections
+		forgetful, before := b.nodes[3], b.places(t)[0]
+		forgetful.Flush()
+		b.nodes[2].SetDelay(0, 4*time.Millisecond)
+		b.nodes[4].SetDelay(0, 6*time.Millisecond)
+		forgetful.SetDelay(0, 3*time.Millisecond)
+		began := time.Now()
+		time.AfterFunc(3500*time.Microsecond, func() { // it has granted the lock, to a minority
+			forgetful.SetDelay(0, 250*time.Millisecond)
+			_, _ = forgetful.Memory().ZAdd(b.keys.Queue, 15, "a stranger")
+			forgetful.Memory().HSet(b.keys.Waiters, "a stranger", "9999999999999999 1")
+		})
+		next := enqueue(mutex)
+		time.Sleep(800 * time.Millisecond) // it is told on a new connection
+		places := b.places(t)
+		for id, ticket := range places[0] {
+			if _, known := before[id]; !known {
+				require.Equal(t, ticket, places[3][id])
+			}
+		}
+		require.Len(t, places[0], len(before)+1)
+		forgetful.SetDelay(0, 0)
+		_, _ = forgetful.Memory().ZRem(b.keys.Queue, "a stranger")
+		require.NoError(t, lease.Unlock(bg))
+		for _, w := range []*wait{warm, next} {
+			w.granted(t, began)
+			require.NoError(t, w.lease.Unlock(bg))
+		}
+	})
 }
 
 // A node that has a waiter with a ticket of its own does not change whose turn it is.

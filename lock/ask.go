@@ -17,11 +17,11 @@ type asking struct {
 	round  int64
 	unsent time.Duration // how long a command may wait to be sent, among tens of thousands who ask
 
-	mu      sync.Mutex
-	outcome outcome
-	ticket  lua.Ticket // to wait with, once refused
-	yes, no []int      // nodes
-	places  []standing // until the ticket is final
+	mu        sync.Mutex
+	outcome   outcome
+	ticket    lua.Ticket // to wait with, once refused
+	yes, no   []int      // nodes
+	standings []standing // until the ticket is final
 }
 
 // A standing is a node and the ticket with which it keeps the place: 0 if it does not,
@@ -152,7 +152,7 @@ func (a *asking) answered(node int, answer redlock.Answer) {
 	a.mu.Lock()
 	outcome, ticket := a.outcome, a.ticket
 	if !ticket.Final && (!yes || outcome == refused) {
-		a.places = append(a.places, s)
+		a.standings = append(a.standings, s)
 	}
 	switch {
 	case outcome != open:
@@ -183,12 +183,12 @@ func (a *asking) finish(ticket lua.Ticket) {
 	a.mu.Lock()
 	a.ticket = ticket
 	var nodes []int
-	for _, s := range a.places {
+	for _, s := range a.standings {
 		if s.differs(ticket) {
 			nodes = append(nodes, s.node)
 		}
 	}
-	a.places = nil
+	a.standings = nil
 	a.mu.Unlock()
 	if len(nodes) > 0 {
 		a.yield(nodes, ticket, a.unsent)
@@ -218,7 +218,7 @@ func (a *asking) conclude(o outcome, ticket lua.Ticket) (kept int, greatest int6
 	for _, node := range yes {
 		t, err := a.queuer.kind.Yielded(b.Answer(node).Reply)
 		if err != nil {
-			a.places = append(a.places, standing{node: node, ticket: unheard})
+			a.standings = append(a.standings, standing{node: node, ticket: unheard})
 			continue
 		}
 		if t > 0 && t == ticket.Number {

@@ -57,7 +57,7 @@ func (c *Cluster) join(ctx context.Context, node *redis.Client, i int) error {
 		return err
 	}
 	for _, s := range c.Servers[:i] {
-		if err := node.ClusterMeet(ctx, loopback, strconv.Itoa(s.Port())).Err(); err != nil {
+		if err := node.ClusterMeet(ctx, host, strconv.Itoa(s.Port())).Err(); err != nil {
 			return err
 		}
 	}

@@ -2,25 +2,17 @@ package redistest
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"net"
-	"runtime"
 	"strconv"
 	"sync"
+
+	"github.com/holdfast-go/holdfast/internal/loopback"
 )
 
-// loopback is this process's own loopback address, so that the port of a server that is
-// down is nobody else's: a client would find a stranger there, whose locks are free.
-var loopback = ownLoopback(runtime.GOOS)
-
-// ownLoopback is one of many where the system has all of 127.0.0.0/8 without being told.
-func ownLoopback(goos string) string {
-	if goos != "linux" {
-		return "127.0.0.1"
-	}
-	return fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
-}
+// host is this process's own loopback address, so that the port of a server that is down
+// is nobody else's.
+var host = loopback.Own()
 
 const (
 	// Ports come from below every system's ephemeral range. The kernel would hand
@@ -61,5 +53,5 @@ func portFree(port int) bool {
 }
 
 func hostPort(port int) string {
-	return net.JoinHostPort(loopback, strconv.Itoa(port))
+	return net.JoinHostPort(host, strconv.Itoa(port))
 }

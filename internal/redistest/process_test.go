@@ -23,7 +23,7 @@ func beVictim() {
 	if err != nil {
 		panic(err)
 	}
-	proc, err := startProcess(os.TempDir(), os.Stderr, binary, "--port", strconv.Itoa(port), "--bind", loopback, "--save", "")
+	proc, err := startProcess(os.TempDir(), os.Stderr, binary, "--port", strconv.Itoa(port), "--bind", host, "--save", "")
 	if err != nil {
 		panic(err)
 	}
@@ -34,7 +34,7 @@ func beVictim() {
 func TestServerDiesWithAKilledTestBinary(t *testing.T) {
 	Require(t)
 	if runtime.GOOS != "linux" {
-		t.Skip("only Linux has a parent-death signal")
+		t.Skip("left out, as only Linux has a parent-death signal: a server that is started here dies with a test binary that was killed")
 	}
 	victim := exec.Command(os.Args[0], "-test.run=^$")
 	victim.Env = append(os.Environ(), victimEnv+"=1")

@@ -39,7 +39,7 @@ func StartSentinel(t testing.TB) *Sentinel {
 	// Masters wait five seconds for further replicas before they begin to sync.
 	quick := []string{"--repl-diskless-sync-delay", "0"}
 	s := &Sentinel{Master: Start(t, quick...)}
-	s.Replica = Start(t, append(quick, "--replicaof", loopback+" "+fmt.Sprint(s.Master.Port()))...)
+	s.Replica = Start(t, append(quick, "--replicaof", host+" "+fmt.Sprint(s.Master.Port()))...)
 	// Before the sentinel starts: it asks the master for its replicas at once, and
 	// then only every ten seconds.
 	Eventually(t, sentinelWithin, func() bool {
@@ -73,7 +73,7 @@ func startSentinelProcess(t testing.TB, master *Server) *Server {
 	text := fmt.Sprintf(`sentinel monitor %[1]s %[2]s %[3]d 1
 sentinel down-after-milliseconds %[1]s %[4]d
 sentinel failover-timeout %[1]s 5000
-`, MasterName, loopback, master.Port(), sentinelDownAfter.Milliseconds())
+`, MasterName, host, master.Port(), sentinelDownAfter.Milliseconds())
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatalf("redistest: sentinel: %v", err)
 	}
@@ -83,7 +83,7 @@ sentinel failover-timeout %[1]s 5000
 // sentinelLine leaves the options for data out: a sentinel has none.
 func sentinelLine(config string) func(*Server) []string {
 	return func(s *Server) []string {
-		return []string{config, "--port", fmt.Sprint(s.port), "--bind", loopback, "--dir", s.dir, "--sentinel"}
+		return []string{config, "--port", fmt.Sprint(s.port), "--bind", host, "--dir", s.dir, "--sentinel"}
 	}
 }
 

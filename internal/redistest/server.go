@@ -118,9 +118,9 @@ func dataLine(args []string) func(*Server) []string {
 	return func(s *Server) []string {
 		defaults := []string{
 			"--port", fmt.Sprint(s.port),
-			"--bind", loopback,
-			"--replica-announce-ip", loopback, // others would see 127.0.0.1
-			"--cluster-announce-ip", loopback,
+			"--bind", host,
+			"--replica-announce-ip", host, // others would see 127.0.0.1
+			"--cluster-announce-ip", host,
 			"--dir", s.dir,
 			"--save", "",
 			"--appendonly", "no",

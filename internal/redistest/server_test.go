@@ -26,7 +26,7 @@ func TestStartReturnsAServerThatAnswers(t *testing.T) {
 
 	require.Equal(t, []string{"a", "b"}, s.Keys(t))
 	require.Equal(t, fmt.Sprint(s.Pid()), s.Info(t, "server", "process_id"))
-	require.Equal(t, fmt.Sprintf("%s:%d", loopback, s.Port()), s.Addr())
+	require.Equal(t, fmt.Sprintf("%s:%d", host, s.Port()), s.Addr())
 	require.Equal(t, "0", s.Info(t, "persistence", "aof_enabled"))
 }
 
