@@ -57,9 +57,9 @@ examples: ## run every example on embedded nodes
 bench: tools ## the toolkit beside its peers, a table for each workload; BENCH='-workload many' for less
 	@cd bench && $(GO) run . $(BENCH)
 
-# Real servers, real faults: about ten minutes. CELL, SEED and MUTANT narrow it down.
+# Real servers, real faults: about eleven minutes. CELL, SEED and MUTANT narrow it down.
 .PHONY: chaos
-chaos: tools ## faults of all kinds against real servers, and planted bugs that must be caught (10 min)
+chaos: tools ## faults of all kinds against real servers, and planted bugs that must be caught (11 min)
 	@cd chaos && $(GO) run . $(if $(CELL),-cell "$(CELL)") $(if $(SEED),-seed $(SEED)) $(if $(MUTANT),-mutant "$(MUTANT)")
 
 .PHONY: soak
