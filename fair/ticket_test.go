@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/lua"
 )
 
@@ -91,7 +92,6 @@ func TestNodesThatProposeAnotherTicketAreToldTheFinalOne(t *testing.T) {
 				for _, i := range c.free {
 					b.nodes[i].Flush()
 				}
-				began := time.Now()
 				next := enqueue(mutex)
 				if c.joins {
 					stranger(b.nodes[4], 15)
@@ -112,11 +112,7 @@ func TestNodesThatProposeAnotherTicketAreToldTheFinalOne(t *testing.T) {
 				for _, n := range b.nodes {
 					_, _ = n.Memory().ZRem(b.keys.Queue, "a stranger")
 				}
-				require.NoError(t, lease.Unlock(bg))
-				for _, w := range []*wait{warm, next} {
-					w.granted(t, began)
-					require.NoError(t, w.lease.Unlock(bg))
-				}
+				serve(t, lease, warm, next)
 			})
 		})
 	}
@@ -140,7 +136,6 @@ func TestANodeThatDoesNotAnswerToAYieldIsToldTheFinalTicket(t *testing.T) {
 		b.nodes[2].SetDelay(0, 4*time.Millisecond)
 		b.nodes[4].SetDelay(0, 6*time.Millisecond)
 		forgetful.SetDelay(0, 3*time.Millisecond)
-		began := time.Now()
 		time.AfterFunc(3500*time.Microsecond, func() { // it has granted the lock, to a minority
 			forgetful.SetDelay(0, 250*time.Millisecond)
 			_, _ = forgetful.Memory().ZAdd(b.keys.Queue, 15, "a stranger")
@@ -157,11 +152,7 @@ func TestANodeThatDoesNotAnswerToAYieldIsToldTheFinalTicket(t *testing.T) {
 		require.Len(t, places[0], len(before)+1)
 		forgetful.SetDelay(0, 0)
 		_, _ = forgetful.Memory().ZRem(b.keys.Queue, "a stranger")
-		require.NoError(t, lease.Unlock(bg))
-		for _, w := range []*wait{warm, next} {
-			w.granted(t, began)
-			require.NoError(t, w.lease.Unlock(bg))
-		}
+		serve(t, lease, warm, next)
 	})
 }
 
@@ -172,7 +163,6 @@ func TestInspectShowsTheOrderOfTheQuorum(t *testing.T) {
 		b := newBubble(t, t, 5)
 		m := b.mutex(t)
 		lease := held(t, m)
-		began := time.Now()
 		first, second := enqueue(b.mutex(t)), enqueue(b.mutex(t))
 		before, err := m.Inspect(bg)
 		require.NoError(t, err)
@@ -184,13 +174,19 @@ func TestInspectShowsTheOrderOfTheQuorum(t *testing.T) {
 		for i, w := range after.Waits {
 			require.Equal(t, before.Waits[i].Hold, w.Hold)
 		}
-		require.NoError(t, lease.Unlock(bg))
-		for _, w := range []*wait{first, second} {
-			w.granted(t, began)
-			require.NoError(t, w.lease.Unlock(bg))
-		}
+		serve(t, lease, first, second)
 		requireServed(t, first, second)
 	})
+}
+
+// serve has each of the waits in turn get the lock and give it back.
+func serve(t *testing.T, lease *lock.Lease, waits ...*wait) {
+	t.Helper()
+	require.NoError(t, lease.Unlock(bg))
+	for _, w := range waits {
+		w.granted(t, w.began)
+		require.NoError(t, w.lease.Unlock(bg))
+	}
 }
 
 // requireServed requires that waits ended in this order.

@@ -102,6 +102,16 @@ func learned(t testing.TB, g *redlock.Group, proxies ...*redistest.Proxy) {
 	}
 }
 
+// oneLearned is a group of one node that has learned that batches work.
+func oneLearned(t testing.TB) (*redistest.Server, *redistest.Proxy, *redlock.Group) {
+	t.Helper()
+	s := redistest.Start(t)
+	p := redistest.NewProxy(t, s.Addr())
+	g := batching(t, p.Client(t))
+	learned(t, g, p)
+	return s, p, g
+}
+
 // What leaves together is one command, once the node was seen to be one server.
 func TestACrowdIsABatch(t *testing.T) {
 	t.Parallel()
@@ -137,10 +147,7 @@ func TestACrowdIsABatch(t *testing.T) {
 // What comes with an answer of its own for each call is an answer to each ballot.
 func TestABatchAnswersEachBallot(t *testing.T) {
 	t.Parallel()
-	s := redistest.Start(t)
-	p := redistest.NewProxy(t, s.Addr())
-	g := batching(t, p.Client(t))
-	learned(t, g, p)
+	s, _, g := oneLearned(t)
 	holds, acquires := crowd(t, g, 10, "name ")
 	requireWon(t, together(t, g, acquires...))
 	_, others := crowd(t, g, 20, "name ") // the first ten are taken
@@ -180,6 +187,27 @@ func TestAForbiddenNameFailsAlone(t *testing.T) {
 	require.ErrorContains(t, ballots[10].Answer(0).Err, "NOPERM")
 }
 
+// A server without memory refuses a batch, and must not refuse the releases with it.
+func TestAFullServerReleasesOneByOne(t *testing.T) {
+	t.Parallel()
+	s, p, g := oneLearned(t)
+	held, acquires := crowd(t, g, 10, "name ")
+	requireWon(t, together(t, g, acquires...))
+	c := s.Client(t)
+	require.NoError(t, c.Set(bg, "filler", strings.Repeat("x", 1<<20), 0).Err())
+	require.NoError(t, c.ConfigSet(bg, "maxmemory", "1mb").Err())
+	_, refused := crowd(t, g, 10, "other name ")
+	ballots := together(t, g, append(releases(held), refused...)...)
+	require.Equal(t, 10, p.Commands(releaseCall))
+	requireWon(t, ballots[:10])
+	for _, b := range ballots[10:] {
+		require.ErrorContains(t, b.Answer(0).Err, "OOM")
+	}
+	for _, h := range held {
+		require.False(t, h.on(t, s))
+	}
+}
+
 // Who may not learn which server it is goes without batches.
 func TestAServerThatTellsNothingOfItselfGetsNoBatch(t *testing.T) {
 	t.Parallel()
@@ -213,10 +241,7 @@ func answered(t testing.TB, p *redistest.Proxy) {
 // A server that has forgotten its scripts gets the batch by its source.
 func TestABatchIsSentAgainToAServerThatForgotScripts(t *testing.T) {
 	t.Parallel()
-	s := redistest.Start(t)
-	p := redistest.NewProxy(t, s.Addr())
-	g := batching(t, p.Client(t))
-	learned(t, g, p)
+	s, p, g := oneLearned(t)
 	alone, batched := p.Commands(acquireCall), p.Commands(batchCall)
 	for range 2 {
 		require.NoError(t, s.Client(t).ScriptFlush(bg).Err())
@@ -232,10 +257,7 @@ func TestABatchIsSentAgainToAServerThatForgotScripts(t *testing.T) {
 // again, and so is one that did not answer.
 func TestAServerIsAskedAgainAfterAConnectionBroke(t *testing.T) {
 	t.Parallel()
-	s := redistest.Start(t)
-	p := redistest.NewProxy(t, s.Addr())
-	g := batching(t, p.Client(t))
-	learned(t, g, p)
+	_, p, g := oneLearned(t)
 	require.Equal(t, 1, p.Commands(question))
 	p.DropReply(batchCall, 1)
 	_, acquires := crowd(t, g, 10, "lost ")
@@ -296,10 +318,7 @@ func TestALostBatchLeavesNothingBehind(t *testing.T) {
 // A batch that comes twice does what it does once.
 func TestABatchMayComeTwice(t *testing.T) {
 	t.Parallel()
-	s := redistest.Start(t)
-	p := redistest.NewProxy(t, s.Addr())
-	g := batching(t, p.Client(t))
-	learned(t, g, p)
+	s, p, g := oneLearned(t)
 	p.Duplicate(batchCall, 2)
 	held, acquires := crowd(t, g, 20, "name ")
 	ballots := together(t, g, acquires...)

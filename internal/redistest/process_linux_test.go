@@ -1,0 +1,46 @@
+package redistest
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Only Linux has a signal for the death of a parent.
+func TestServerDiesWithAKilledTestBinary(t *testing.T) {
+	Require(t)
+	victim := exec.Command(os.Args[0], "-test.run=^$")
+	victim.Env = append(os.Environ(), victimEnv+"=1")
+	out, err := victim.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, victim.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(pid, 0), "the server runs")
+
+	require.NoError(t, victim.Process.Kill())
+	_ = victim.Wait()
+
+	Eventually(t, 5*time.Second, func() bool { return !running(pid) }, "process %d dies with its parent", pid)
+}
+
+// running counts a zombie as gone: whether it is reaped is up to the system's
+// init.
+func running(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	_, after, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(after, "Z") && !strings.HasPrefix(after, "X")
+}
