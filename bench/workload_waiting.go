@@ -44,12 +44,7 @@ func waiting(b *bench) error {
 	var targets []target
 	for _, n := range b.ns(1, 5) {
 		s, err := b.once(b.ours(n, "holdfast", "fair"), func(c contender) (figures, error) {
-			callers := count
-			if c.name == "fair" && n > 1 {
-				// All signs of life of 5,000 names are more than two cores and five servers bear.
-				callers = max(count*2/5, 1)
-			}
-			return b.wait(c, n, callers, max(callers/10, 1))
+			return b.wait(c, n, count, max(count/10, 1))
 		})
 		if err != nil {
 			return err
@@ -66,7 +61,7 @@ func waiting(b *bench) error {
 }
 
 // blockedWithin is how long callers may take until all are blocked at the same moment.
-const blockedWithin = 30 * time.Second
+const blockedWithin = time.Minute
 
 func untilBlocked(callers int) error {
 	asleep := 0

@@ -21,6 +21,7 @@ type acquisition struct {
 	engine *Engine
 	ctx    context.Context
 	slot   *slot
+	shared bool // others may be at work for the same owner
 	began  time.Time
 	turns  turns // how a blocked Lock waits for its turn; nil for TryLock
 	pause  *backoff.ExponentialBackOff
@@ -64,7 +65,9 @@ func (e *Engine) acquire(ctx context.Context, block bool) (*Lease, error) {
 		return nil, a.fail(err, denial{})
 	}
 	defer c.leave()
-	a.slot = ownerOf(ctx).slot(c, e.key)
+	var o *owner
+	o, a.shared = ownerOf(ctx)
+	a.slot = o.slot(c, e.key)
 	defer a.slot.leave()
 
 	for {
@@ -119,14 +122,19 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 
 func (a *acquisition) wait(d denial) error {
 	if a.turns == nil {
-		return a.sleep(nil, nil, a.backOff(), nil) // a re-entry that found no quorum, or a split vote
+		return a.sleep(nil, nil, a.backOff()) // a re-entry that found no quorum, or a split vote
 	}
 	return a.turns.wait(d)
 }
 
-// sleep waits for any of these channels, or for d unless it is 0. It returns an error if
-// the caller or the client ends.
-func (a *acquisition) sleep(wake, ready <-chan struct{}, d time.Duration, change <-chan struct{}) error {
+// sleep waits for any of these channels, or for d unless it is 0; who waits for a turn,
+// also for a hold of the same owner. It returns an error if the caller or the client ends.
+func (a *acquisition) sleep(wake, ready <-chan struct{}, d time.Duration) error {
+	// A channel, as a waiter in it, costs 96 bytes: none for what cannot be.
+	var change <-chan struct{}
+	if a.shared && a.turns != nil {
+		change = a.slot.change()
+	}
 	var over <-chan time.Time
 	if d > 0 {
 		timer := time.NewTimer(d)

@@ -43,14 +43,8 @@ const (
 
 // ask has every node grant the lock, or keep the place with the ticket as known now.
 func (q *queuer) ask() (*Lease, denial, error) {
-	h, c := q.hold, q.engine.client
-	if q.round == 0 {
-		if err := q.awaitRoom(c.newcomers); err != nil {
-			return nil, denial{}, err
-		}
-		defer func() { <-c.newcomers }()
-	}
-	heir := q.place.inherited()
+	h := q.hold
+	heir := q.place.asks()
 	if heir {
 		q.inherits = inheritance{open: true}
 	}
@@ -70,7 +64,7 @@ func (q *queuer) ask() (*Lease, denial, error) {
 		return nil, denial{}, contextError(q.ctx) // leave cleans up
 	}
 	if b.Won() {
-		lease, d, err := h.grant(q.ctx, b, q.place)
+		lease, d, err := h.grant(q.ctx, b, q.place, a.unsent)
 		if lease != nil {
 			a.conclude(granted, q.ticket)
 			q.engine.client.unqueue(h.id)

@@ -60,7 +60,7 @@ func (h *hold) conclude(ctx context.Context, b *redlock.Ballot, err error, p *pl
 		}
 		return nil, d, nil
 	}
-	l, d, err := h.grant(ctx, b, p)
+	l, d, err := h.grant(ctx, b, p, 0)
 	if l == nil {
 		h.giveBack(true)
 	}
@@ -68,10 +68,11 @@ func (h *hold) conclude(ctx context.Context, b *redlock.Ballot, err error, p *pl
 }
 
 // grant makes a lease of a ballot that a quorum has granted, if it still can be relied
-// on. Otherwise what was granted is to be given back.
-func (h *hold) grant(ctx context.Context, b *redlock.Ballot, p *place) (*Lease, denial, error) {
+// on. Otherwise what was granted is to be given back. A second round may wait for so long
+// to be sent.
+func (h *hold) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent time.Duration) (*Lease, denial, error) {
 	c := h.engine.client
-	won, err := h.fence(ctx, b)
+	won, err := h.fence(ctx, b, unsent)
 	if err == nil {
 		// Cancellation that races a grant gives the grant back.
 		err = ctx.Err()
@@ -111,7 +112,7 @@ func (e *Engine) granted(reply any) (bool, error) {
 // Why it is right: a later hold's quorum shares a node with the quorum that knows T.
 // That node learned T while this hold had the key there, so before the later hold
 // could take it, and gave the later hold more than T.
-func (h *hold) fence(ctx context.Context, b *redlock.Ballot) (lost, err error) {
+func (h *hold) fence(ctx context.Context, b *redlock.Ballot, unsent time.Duration) (lost, err error) {
 	g := h.engine.client.group
 	agree := 0
 	for i := range g.Size() {
@@ -138,7 +139,8 @@ func (h *hold) fence(ctx context.Context, b *redlock.Ballot) (lost, err error) {
 			Token:     h.token,
 			Retention: h.engine.client.retention,
 		}.Call(),
-		Yes: lua.ParseFenced,
+		Yes:    lua.ParseFenced,
+		Unsent: unsent,
 	})
 	if err != nil {
 		return nil, err

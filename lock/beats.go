@@ -10,8 +10,12 @@ import (
 	"github.com/holdfast-go/holdfast/watchdog"
 )
 
-// maxBeat bounds the waiters in one sign of life.
-const maxBeat = 500
+const (
+	// maxBeat bounds the waiters in one sign of life.
+	maxBeat = 500
+	// idlePoll is how long a waiter rests that nothing concerns, before it looks all the same.
+	idlePoll = 10 * poll
+)
 
 // beats are the signs of life of one contest's queuers: one command per node for all
 // of them, sent by the watchdog.
@@ -31,6 +35,7 @@ func (c *Client) queue(q *queuer) {
 	defer c.mu.Unlock()
 	c.queuers[q.hold.id] = q
 	q.place.id = q.hold.id
+	q.place.asked = time.Now()
 	ct := q.place.contest
 	if ct.beats == nil {
 		ct.beats = &beats{contest: ct}
@@ -59,9 +64,14 @@ func (b *beats) renew() {
 		return // everyone has left
 	}
 	var ids []string
+	long := time.Now().Add(-idlePoll)
 	for _, p := range b.contest.queue {
-		if p.id != "" {
-			ids = append(ids, p.id)
+		if p.id == "" {
+			continue
+		}
+		ids = append(ids, p.id)
+		if p.asked.Before(long) {
+			p.stir(true)
 		}
 	}
 	engine, kind := b.engine, b.kind
@@ -76,27 +86,31 @@ func (b *beats) renew() {
 
 // beat tells every node that these holds wait.
 func (c *Client) beat(engine *Engine, kind Queue, ids []string) {
+	start := time.Now()
 	name := c.id + "." + strconv.FormatInt(c.numbers.Add(1), 10)
 	c.group.Vote(redlock.Motion{
 		Name: "beat",
 		Call: kind.Beat(engine.request("", 0), name, ids),
 		Yes:  func(any) (bool, error) { return true, nil },
+		// Where tens of thousands ask, it comes late rather than not at all; until the next.
+		Unsent: engine.set.sign(),
 		// A node that does not have a waiter is told again by the waiter itself, with
 		// its ticket: a beat must not bring back one that has left meanwhile.
 		Each: func(_ int, a redlock.Answer) {
 			if due, err := kind.Due(a.Reply); err == nil && len(due) > 0 {
-				c.stir(due)
+				c.stir(due, start)
 			}
 		},
 	})
 }
 
-// stir has the queuers of these holds ask again.
-func (c *Client) stir(ids []string) {
+// stir has the queuers of these holds ask again, of which a sign of life that was sent then
+// was told; but not those who have asked since, as it may have come before that.
+func (c *Client) stir(ids []string, sent time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, id := range ids {
-		if q := c.queuers[id]; q != nil && q.place != nil {
+		if q := c.queuers[id]; q != nil && q.place != nil && !q.place.asked.After(sent) {
 			q.place.stir(true)
 		}
 	}

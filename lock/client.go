@@ -37,7 +37,8 @@ type Client struct {
 	channels  string        // what the Pub/Sub channels of clients begin with
 	alone     bool          // no node is a Cluster
 	closing   chan struct{} // closed by Close
-	newcomers chan struct{} // of queuers, those who ask for the first time
+	newcomers chan struct{} // of queuers, those who ask and have no place yet
+	returners chan struct{} // those who ask and have one: it may be their turn
 
 	numbers atomic.Int64   // of holds
 	calls   sync.WaitGroup // calls that Close waits for
@@ -92,7 +93,8 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		guard:     s.guard,
 		journal:   journal{logger: s.logger},
 		closing:   make(chan struct{}),
-		newcomers: make(chan struct{}, maxNewcomers),
+		newcomers: make(chan struct{}, maxAsking),
+		returners: make(chan struct{}, maxAsking),
 		channels:  lua.ClientChannels(s.prefix),
 		alone:     !group.Clustered(),
 		contests:  make(map[contestKey]*contest),
@@ -125,9 +127,10 @@ func samples(prefix string) []lua.Call {
 	return calls
 }
 
-// maxNewcomers bounds those who enter queues on the nodes at the same moment. Tens of
-// thousands would wait for each other's answers until these are too late, and ask again.
-const maxNewcomers = 1024
+// maxAsking bounds the queuers that ask at the same moment, of those with a place and of
+// those without. Tens of thousands would wait for each other's answers until these are too
+// late, and hold up the signs of life of those who wait, who would then have to ask, too.
+const maxAsking = 1024
 
 // releaseTime is more than a node takes for each of many releases in a row.
 const releaseTime = 100 * time.Microsecond

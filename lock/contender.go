@@ -49,21 +49,20 @@ func (c *contender) try() (*Lease, denial, error) {
 
 func (c *contender) wait(d denial) error {
 	wake, head, wakes := c.watch()
-	change := c.slot.change()
 	switch {
 	case !head:
-		return c.sleep(wake, nil, 0, change)
+		return c.sleep(wake, nil, 0)
 	case !c.checked:
 		// A release between the attempt and the subscription is missed, so there is
 		// one more attempt after the confirmation (trap 27). It need not come: a node
 		// may be down, or its Pub/Sub connection.
 		patience := c.engine.client.group.NodeTimeout()
 		late := time.Now().Add(patience)
-		err := c.sleep(wake, wakes.Ready(), patience, change)
+		err := c.sleep(wake, wakes.Ready(), patience)
 		c.checked = isClosed(wakes.Ready()) || !time.Now().Before(late)
 		return err
 	case !d.sure:
-		return c.sleep(wake, nil, c.backOff(), change)
+		return c.sleep(wake, nil, c.backOff())
 	}
 	// Not all waiters at once, and not at the very moment the key expires.
 	pause := poll - rand.N(poll/3)
@@ -71,7 +70,7 @@ func (c *contender) wait(d denial) error {
 		pause = d.ttl + rand.N(10*time.Millisecond)
 	}
 	until := time.Now().Add(pause)
-	if err := c.sleep(wake, nil, pause, change); err != nil {
+	if err := c.sleep(wake, nil, pause); err != nil {
 		return err
 	}
 	if !time.Now().Before(until) {

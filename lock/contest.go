@@ -2,6 +2,7 @@ package lock
 
 import (
 	"slices"
+	"time"
 
 	"github.com/holdfast-go/holdfast/waiter"
 )
@@ -52,9 +53,10 @@ type place struct {
 	order     *order // nil: none
 
 	// Of a queuer.
-	id     string // of the hold that waits on the nodes; "": none yet
-	ticket int64  // once a quorum has it; 0: not yet
-	heir   bool   // named as one since it last asked
+	id     string    // of the hold that waits on the nodes; "": none yet
+	ticket int64     // once a quorum has it; 0: not yet
+	heir   bool      // named as one since it last asked
+	asked  time.Time // when it last asked
 }
 
 // join queues p for key.

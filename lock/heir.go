@@ -82,12 +82,16 @@ func (p *place) inherit() {
 	}
 }
 
-// inherited tells whether p was named as an heir since it last asked.
-func (p *place) inherited() bool {
+// asks notes that p asks now. It tells whether p was named as an heir since it last did.
+func (p *place) asks() (heir bool) {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	heir := p.heir
-	p.heir = false
+	heir, p.heir = p.heir, false
+	p.asked = time.Now()
+	select {
+	case <-p.wake: // whatever the reason was, it looks now
+	default:
+	}
 	return heir
 }

@@ -27,12 +27,12 @@ func WithOwner(ctx context.Context) context.Context {
 	return context.WithValue(ctx, ownerKey{}, new(owner))
 }
 
-// ownerOf returns the owner that ctx carries, or a new one.
-func ownerOf(ctx context.Context) *owner {
+// ownerOf returns the owner that ctx carries, which it shares with others, or a new one.
+func ownerOf(ctx context.Context) (o *owner, shared bool) {
 	if o, ok := ctx.Value(ownerKey{}).(*owner); ok {
-		return o
+		return o, true
 	}
-	return new(owner)
+	return new(owner), false
 }
 
 // A slot is an owner's place for one name on one client: the hold that it has there.

@@ -56,10 +56,18 @@ func (q *queuer) try() (*Lease, denial, error) {
 		c.join(q.place, q.engine.contest())
 		c.listen()
 	}
+	if q.hold == nil && !c.listening() && !q.waited {
+		return nil, q.place.seen(), nil
+	}
+	room := c.returners
+	if !q.ticket.Final {
+		room = c.newcomers
+	}
+	if err := q.awaitRoom(room); err != nil {
+		return nil, denial{}, err
+	}
+	defer func() { <-room }()
 	if q.hold == nil {
-		if !c.listening() && !q.waited {
-			return nil, q.place.seen(), nil
-		}
 		q.hold = q.engine.newHold(q.slot)
 		c.queue(q)
 	}
@@ -75,32 +83,33 @@ func (q *queuer) try() (*Lease, denial, error) {
 
 func (q *queuer) wait(d denial) error {
 	c := q.engine.client
-	change := q.slot.change()
 	if q.hold == nil {
 		// A node drops a head that nobody listens for, so listen first. The
 		// confirmation need not come: a node may be down, or its Pub/Sub connection.
 		q.waited = true
-		return q.sleep(nil, c.listen().Ready(), c.group.NodeTimeout(), change)
+		return q.sleep(nil, c.listen().Ready(), c.group.NodeTimeout())
 	}
 	wake := q.place.listen()
 	if hurry := q.inherits.pause(); hurry > 0 {
-		return q.sleep(wake, nil, hurry, change)
+		return q.sleep(wake, nil, hurry)
 	}
 	if d.err != nil {
-		return q.sleep(wake, nil, q.backOff(), change)
+		return q.sleep(wake, nil, q.backOff())
 	}
-	// Heartbeats have a free lock's head woken; what is left for a timer is the end of
-	// a holder that crashed, and only the head looks for it.
-	pause := 10 * poll
+	// Signs of life have a free lock's head woken, and everybody look now and then; what is
+	// left for a timer is the end of a holder that crashed, and only the head looks for it.
+	var pause time.Duration
 	switch {
 	case q.next && d.ttl > 0:
-		pause = min(pause, d.ttl)
+		pause = d.ttl
 	case q.dying > 0:
 		pause = q.dying
 	case q.next && !c.listening():
 		pause = deafPoll // a node gives it 0.3 s to listen
+	default:
+		return q.sleep(wake, nil, 0)
 	}
-	return q.sleep(wake, nil, pause+rand.N(10*time.Millisecond), change)
+	return q.sleep(wake, nil, pause+rand.N(10*time.Millisecond))
 }
 
 // leave takes the hold out of every queue, and gives back what a node may have granted.

@@ -2,14 +2,18 @@ package lock_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-go/holdfast/fair"
 	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/reentrant"
 )
 
 // beat is how long a waiter that has crashed may hold up those behind it.
@@ -157,5 +161,126 @@ func TestCancelledWaiterLeavesAtOnce(t *testing.T) {
 			require.NotContains(t, n.Keys(), keys.Queue)
 			require.NotContains(t, n.Keys(), keys.Waiters)
 		}
+	})
+}
+
+// Who may not run a script that others may: nodes take its waiters for dead, and tell
+// nobody whose turn it is.
+func TestWaiterWhoseSignsAreRefusedLooksNowAndThen(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().queue(lock.WithTTL(time.Hour))) // there is no end to wait for
+		each(w.nodes, func(n *virtual.Node) { n.Refuse(runs(lua.FairBeat{})) })
+		start := time.Now()
+		_, waiting := w.queueUp(bg)
+		time.Sleep(10 * time.Second)
+		require.NoError(t, l.Unlock(bg))
+		l = (<-waiting).after(t, start, 30*time.Second, 30*time.Second+beat/4)
+		require.NoError(t, l.Unlock(bg))
+	})
+}
+
+// strangers is how many of those who gave a sign of life had not asked the node for a place.
+func strangers(n *virtual.Node) (count int) {
+	const hold, holds = 8, 10 // in the arguments of the two scripts
+	asked := make(map[string]bool)
+	for _, c := range n.Commands(virtual.Name("EVALSHA")) {
+		switch {
+		case runs(lua.FairAcquire{})(c.Args):
+			asked[c.Args[hold]] = true
+		case runs(lua.FairBeat{})(c.Args):
+			for _, id := range c.Args[holds:] {
+				if !asked[id] {
+					count++
+				}
+			}
+		}
+	}
+	return count
+}
+
+// asks is how often a node was asked by who queues.
+func asks(n *virtual.Node) int { return len(n.Commands(runs(lua.FairAcquire{}))) }
+
+// More come at once than are let ask at the same moment. Until one has a place, nodes do not
+// know it; it gives no sign of life, and has no reason to ask again. Nor has one that nodes
+// have forgotten, while it is on its way back.
+func TestCrowdAsksOnce(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		const names, waiters = 20, 2500
+		holder := w.process()
+		name := func(i int) string { return fmt.Sprint("name ", i%names) }
+		for i := range names {
+			w.lock(fair.New(holder.locks, name(i)))
+		}
+		crowd := w.process(lock.WithNodeTimeout(2 * time.Second))
+		wait(bg, fair.New(crowd.locks, name(0))) // from now on it listens
+		synctest.Wait()
+		settled := func(most int) {
+			before := asks(w.nodes[0])
+			w.holdUp(300 * time.Millisecond)
+			time.Sleep(5 * time.Second)
+			w.holdUp(0)
+			each(w.nodes, func(n *virtual.Node) { require.LessOrEqual(t, asks(n)-before, most) })
+			for i := range names {
+				in, err := fair.New(holder.locks, name(i)).Inspect(bg)
+				require.NoError(t, err)
+				require.Equal(t, waiters/names, len(in.Queue))
+			}
+		}
+		for i := 1; i < waiters; i++ {
+			wait(bg, fair.New(crowd.locks, name(i)))
+		}
+		settled(waiters + waiters/20)
+		each(w.nodes, func(n *virtual.Node) { require.Less(t, strangers(n), waiters/20) })
+
+		each(w.nodes, func(n *virtual.Node) {
+			for i := range names {
+				forgotten, err := lua.NewKeys("lock", name(i))
+				require.NoError(t, err)
+				n.Memory().Del(forgotten.Queue)
+				n.Memory().Del(forgotten.Waiters)
+			}
+		})
+		settled(waiters + waiters/5) // a sign of life may overtake who asks, now and then
+	})
+}
+
+// holdUp has each command take a while on its way to the nodes, and no time back.
+func (w *world) holdUp(d time.Duration) {
+	each(w.nodes, func(n *virtual.Node) { n.SetDelay(d, 0) })
+}
+
+// One whose turn has come needs a second round where the nodes' counters differ. With much
+// else to be sent that round is late, and not lost, nor the turn with it: in a crowd it would
+// be lost again and again.
+func TestTurnIsNotLostInACrowd(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		const way = 300 * time.Millisecond // so long takes one flight after the other
+		const others = 2100                // two flights and a bit
+		h := virtual.NewHost(w.nodes)
+		h.PoolSize = 3                               // one flight at a time
+		patient := lock.WithNodeTimeout(time.Second) // enough to connect, too
+		p := w.processOn(h, patient)
+		var leases []*lock.Lease
+		for i := range others {
+			leases = append(leases, w.lock(reentrant.New(p.locks, fmt.Sprint("other ", i))))
+		}
+		l := w.lock(w.process(patient).queue())
+		waiting := wait(bg, p.queue())
+		synctest.Wait()
+		for i, n := range w.nodes {
+			require.NoError(t, n.Memory().Set(keys.Token, fmt.Sprint(10+i)))
+		}
+		before := asks(w.nodes[0])
+		w.holdUp(way)
+		start := time.Now()
+		require.NoError(t, l.Unlock(bg)) // way
+		time.Sleep(way - 15*time.Millisecond)
+		for _, other := range leases {
+			go func() { _ = other.Unlock(bg) }() // in time, if barely
+		}
+		l = (<-waiting).after(t, start, 2*way+time.Second, 10*way)
+		require.Equal(t, 1, asks(w.nodes[0])-before)
+		require.NoError(t, l.Unlock(bg))
 	})
 }

@@ -119,7 +119,11 @@ type process struct {
 // process starts a process, which is closed before the bubble ends.
 func (w *world) process(opts ...lock.ClientOption) *process {
 	w.t.Helper()
-	h := virtual.NewHost(w.nodes)
+	return w.processOn(virtual.NewHost(w.nodes), opts...)
+}
+
+func (w *world) processOn(h *virtual.Host, opts ...lock.ClientOption) *process {
+	w.t.Helper()
 	c, err := lock.NewClient(h.Clients(w.t), opts...)
 	require.NoError(w.t, err)
 	w.t.Cleanup(func() { _ = c.Close() }) // its error is for tests that are about Close

@@ -17,30 +17,31 @@
 
 -- uses clock, place, queue
 local now = clock()
-local due, here, signs = {}, {}, {}
+local due, signs, n = {}, {}, 0
+local till = string.format('%.0f', now + ARGV[1] * 1000)
 local alive = redis.call('HMGET', KEYS[3], unpack(ARGV, 5))
-for i = 5, #ARGV do
-  local id = ARGV[i]
-  local since = alive[i - 4] and string.match(alive[i - 4], '%d+$')
-  here[id] = true
+for i = 1, #alive do
+  local since = alive[i] and string.match(alive[i], ' .*')
   if since then
-    signs[#signs + 1] = id
-    signs[#signs + 1] = string.format('%.0f ', now + ARGV[1] * 1000) .. since
+    signs[n + 1], signs[n + 2] = ARGV[i + 4], till .. since
+    n = n + 2
   else
-    due[#due + 1] = id
+    due[#due + 1] = ARGV[i + 4]
   end
 end
-if signs[1] then
+if n > 0 then
   redis.call('HSET', KEYS[3], unpack(signs))
 end
 keep(KEYS[2], ARGV[1])
 keep(KEYS[3], ARGV[1])
 if redis.call('EXISTS', KEYS[1]) == 0 then
   local first = head(KEYS[2], KEYS[3], now)
-  if here[first] then
-    due[#due + 1] = first
-  else
-    wake(KEYS[2], KEYS[3], now, ARGV[2], ARGV[4], ARGV[3])
+  for i = 5, #ARGV do
+    if ARGV[i] == first then
+      due[#due + 1] = first
+      return due
+    end
   end
+  wake(KEYS[2], KEYS[3], now, ARGV[2], ARGV[4], ARGV[3])
 end
 return due

@@ -29,9 +29,10 @@ local function drop(queue, waiters, id)
   return redis.call('ZREM', queue, id)
 end
 
--- Keeps a key for two lives of a waiter, and for longer if another wants that.
+-- Keeps a key for two lives of a waiter at the least, and for longer if another wants that.
+-- It is for three, so that not every sign of life has to set it.
 local function keep(key, life)
   if redis.call('PTTL', key) < 2 * life then
-    redis.call('PEXPIRE', key, 2 * life)
+    redis.call('PEXPIRE', key, 3 * life)
   end
 end

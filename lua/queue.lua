@@ -42,8 +42,7 @@ local function wake(queue, waiters, now, channel, about, alone)
     deaf[client] = true
     local alive = redis.call('HGET', waiters, first)
     if alive and tonumber(string.match(alive, '^%d+')) > now + reconnect then
-      local since = string.match(alive, '%d+$')
-      redis.call('HSET', waiters, first, string.format('%.0f ', now + reconnect) .. since)
+      redis.call('HSET', waiters, first, string.format('%.0f', now + reconnect) .. string.match(alive, ' .*'))
     end
     rank = rank + 1
     first = redis.call('ZRANGE', queue, rank, rank)[1]
@@ -67,8 +66,8 @@ local function enqueue(queue, waiters, now, id, ticket, final, life, holder)
     mine = ticket
     redis.call('ZADD', queue, string.format('%.0f', mine), id)
   end
-  local since = alive and string.match(alive, '%d+$') or string.format('%.0f', now)
-  redis.call('HSET', waiters, id, string.format('%.0f ', now + life * 1000) .. since)
+  local since = alive and string.match(alive, ' .*') or string.format(' %.0f', now)
+  redis.call('HSET', waiters, id, string.format('%.0f', now + life * 1000) .. since)
   keep(queue, life)
   keep(waiters, life)
   return mine

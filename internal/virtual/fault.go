@@ -75,5 +75,12 @@ func (n *Node) Mute(on bool) {
 	n.mute = on
 }
 
+// Refuse has the node answer commands that match with an error, and not run them; nil ends it.
+func (n *Node) Refuse(match func(args []string) bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.refused = match
+}
+
 // Flush empties the node's memory, by FLUSHALL.
 func (n *Node) Flush() { n.Memory().FlushAll() }

@@ -14,6 +14,9 @@ import (
 // A Host is a machine on which a client of the nodes runs: what becomes of it and of
 // its network does not concern other hosts.
 type Host struct {
+	// PoolSize is how many connections each client may have at once.
+	PoolSize int
+
 	nodes []*Node
 
 	silent gate
@@ -23,7 +26,9 @@ type Host struct {
 }
 
 // NewHost makes a host that reaches nodes.
-func NewHost(nodes []*Node) *Host { return &Host{nodes: nodes} }
+func NewHost(nodes []*Node) *Host {
+	return &Host{PoolSize: 10, nodes: nodes} // not by the number of CPUs
+}
 
 // Clients returns the host's client of each node, with go-redis's own defaults. They
 // are closed when t ends.
@@ -38,7 +43,7 @@ func (h *Host) Clients(t testing.TB) []redis.UniversalClient {
 		c := redis.NewClient(&redis.Options{
 			Addr:     n.name,
 			Dialer:   func(ctx context.Context, _, _ string) (net.Conn, error) { return h.dial(ctx, n) },
-			PoolSize: 10, // not by the number of CPUs
+			PoolSize: h.PoolSize,
 			// It looks the address up in DNS.
 			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		})

@@ -68,11 +68,15 @@ func (n *Node) hook(c *server.Peer, name string, args ...string) bool {
 	if slices.Contains(recorded, name) {
 		n.commands = append(n.commands, Command{At: time.Now(), Args: append([]string{name}, args...)})
 	}
-	mute := n.mute
+	mute, refused := n.mute, n.refused
 	n.mu.Unlock()
-	if mute && name == "PUBLISH" {
+	switch {
+	case refused != nil && refused(append([]string{name}, args...)):
+		c.WriteError("NOPERM this user has no permissions to run it")
+	case mute && name == "PUBLISH":
 		c.WriteInt(1)
-		return true
+	default:
+		return false
 	}
-	return false
+	return true
 }

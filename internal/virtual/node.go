@@ -24,6 +24,7 @@ type Node struct {
 	request  time.Duration        // delays
 	reply    time.Duration
 	mute     bool
+	refused  func(args []string) bool // nil: nothing
 	commands []Command
 
 	conns ends // the server's
