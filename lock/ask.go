@@ -90,19 +90,6 @@ func (q *queuer) ask() (*Lease, denial, error) {
 	return nil, d, nil
 }
 
-// awaitRoom takes one of so many slots as soon as one is free, unless the caller or the
-// client ends.
-func (a *acquisition) awaitRoom(slots chan<- struct{}) error {
-	select {
-	case slots <- struct{}{}:
-		return nil
-	case <-a.ctx.Done():
-		return contextError(a.ctx)
-	case <-a.engine.client.closing:
-		return ErrClosed
-	}
-}
-
 // queued tells whether a reply to Wait has left the hold in the node's queue.
 func (e *Engine) queued(reply any) bool {
 	a, err := e.kind.Acquired(reply)

@@ -37,8 +37,8 @@ type Client struct {
 	channels  string        // what the Pub/Sub channels of clients begin with
 	alone     bool          // no node is a Cluster
 	closing   chan struct{} // closed by Close
-	newcomers chan struct{} // of queuers, those who ask and have no place yet
-	returners chan struct{} // those who ask and have one: it may be their turn
+	newcomers chan struct{} // a slot for each queuer that asks for the first time
+	returners chan struct{} // and for each that asks again
 
 	numbers atomic.Int64   // of holds
 	calls   sync.WaitGroup // calls that Close waits for
@@ -127,8 +127,7 @@ func samples(prefix string) []lua.Call {
 	return calls
 }
 
-// maxAsking bounds the queuers that ask at the same moment, of those with a place and of
-// those without. Tens of thousands would wait for each other's answers until these are too
+// maxAsking bounds the queuers that ask at the same moment, for the first time and again. Tens of thousands would wait for each other's answers until these are too
 // late, and hold up the signs of life of those who wait, who would then have to ask, too.
 const maxAsking = 1024
 

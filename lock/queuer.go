@@ -31,7 +31,9 @@ type queuer struct {
 	dying time.Duration
 	// inherits is open while it may have asked before the release that counts on it.
 	inherits inheritance
-	waited   bool // for the subscription
+	waited   bool          // for the subscription
+	inside   chan struct{} // the room in which it has a slot; nil: none
+	crowded  bool          // there was no slot when it tried
 }
 
 // deafPoll is how often the head of the queue looks while it cannot be told anything.
@@ -59,14 +61,10 @@ func (q *queuer) try() (*Lease, denial, error) {
 	if q.hold == nil && !c.listening() && !q.waited {
 		return nil, q.place.seen(), nil
 	}
-	room := c.returners
-	if !q.ticket.Final {
-		room = c.newcomers
+	if !q.enter() {
+		return nil, q.place.seen(), nil
 	}
-	if err := q.awaitRoom(room); err != nil {
-		return nil, denial{}, err
-	}
-	defer func() { <-room }()
+	defer q.exit()
 	if q.hold == nil {
 		q.hold = q.engine.newHold(q.slot)
 		c.queue(q)
@@ -83,6 +81,10 @@ func (q *queuer) try() (*Lease, denial, error) {
 
 func (q *queuer) wait(d denial) error {
 	c := q.engine.client
+	if q.crowded {
+		q.crowded = false
+		return q.awaitRoom()
+	}
 	if q.hold == nil {
 		// A node drops a head that nobody listens for, so listen first. The
 		// confirmation need not come: a node may be down, or its Pub/Sub connection.
@@ -98,22 +100,68 @@ func (q *queuer) wait(d denial) error {
 	}
 	// Signs of life have a free lock's head woken, and everybody look now and then; what is
 	// left for a timer is the end of a holder that crashed, and only the head looks for it.
-	var pause time.Duration
+	pause := idlePoll
 	switch {
 	case q.next && d.ttl > 0:
-		pause = d.ttl
+		pause = min(pause, d.ttl)
 	case q.dying > 0:
 		pause = q.dying
 	case q.next && !c.listening():
 		pause = deafPoll // a node gives it 0.3 s to listen
-	default:
+	case q.engine.set.sign() <= idlePoll:
 		return q.sleep(wake, nil, 0)
 	}
 	return q.sleep(wake, nil, pause+rand.N(10*time.Millisecond))
 }
 
+// room is where it has to have a slot while it asks: with those who have no place yet, or
+// with those who may be told that it is their turn.
+func (q *queuer) room() chan struct{} {
+	if q.round == 0 {
+		return q.engine.client.newcomers
+	}
+	return q.engine.client.returners
+}
+
+// enter takes a slot if one is free. If not, wait waits for one: not here, as others of the
+// same owner wait for who tries.
+func (q *queuer) enter() bool {
+	if q.inside != nil {
+		return true
+	}
+	select {
+	case q.room() <- struct{}{}:
+		q.inside = q.room()
+	default:
+		q.crowded = true
+	}
+	return !q.crowded
+}
+
+// awaitRoom takes a slot as soon as one is free, unless the caller or the client ends.
+func (q *queuer) awaitRoom() error {
+	select {
+	case q.room() <- struct{}{}:
+		q.inside = q.room()
+		return nil
+	case <-q.ctx.Done():
+		return contextError(q.ctx)
+	case <-q.engine.client.closing:
+		return ErrClosed
+	}
+}
+
+// exit gives the slot back, if it has one.
+func (q *queuer) exit() {
+	if q.inside != nil {
+		<-q.inside
+		q.inside = nil
+	}
+}
+
 // leave takes the hold out of every queue, and gives back what a node may have granted.
 func (q *queuer) leave() {
+	q.exit()
 	if q.hold != nil {
 		q.engine.client.unqueue(q.hold.id)
 		q.hold.giveBack(true)

@@ -164,6 +164,39 @@ func TestCancelledWaiterLeavesAtOnce(t *testing.T) {
 	})
 }
 
+// Nobody is held up by who seems to be dead while another has the lock, and it may be only
+// late; but not for ever, as a process that comes and goes would leave place after place.
+func TestPlaceBehindAHolderOutlivesALateSignOfLife(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().queue(lock.WithTTL(time.Hour)))
+		places := func(want int) {
+			each(w.nodes, func(n *virtual.Node) {
+				queue, err := n.Memory().ZMembers(keys.Queue)
+				require.NoError(t, err)
+				require.Len(t, queue, want)
+			})
+		}
+		const life = beat * 3 / 4
+		late, first := w.queueUp(bg)
+		late.Silence(true)
+		time.Sleep(2 * life)
+		_, second := w.queueUp(bg)
+		places(2)
+		late.Silence(false)
+		time.Sleep(3 * life)
+		places(2)
+
+		late.Kill()
+		time.Sleep(11 * life)
+		_, third := w.queueUp(bg)
+		places(2)
+		require.NoError(t, l.Unlock(bg))
+		require.NoError(t, (<-second).lease.Unlock(bg))
+		require.NoError(t, (<-third).lease.Unlock(bg))
+		require.Empty(t, first)
+	})
+}
+
 // Who may not run a script that others may: nodes take its waiters for dead, and tell
 // nobody whose turn it is.
 func TestWaiterWhoseSignsAreRefusedLooksNowAndThen(t *testing.T) {

@@ -32,6 +32,10 @@
 -- before it, as none is greater; after the release or the leave, the mark in KEYS[3]
 -- refuses it.
 
+-- How long one that seems to be dead has a place behind a holder, in lives; microseconds
+-- for each millisecond.
+local late = 10 * 1000
+
 -- uses place
 local found = redis.call('EXISTS', KEYS[1], KEYS[3], KEYS[4])
 if found > 0 then
@@ -66,8 +70,9 @@ if found > 0 then
     if ARGV[5] ~= '' and ARGV[2] == '1' then
       ticket = enqueue(KEYS[4], KEYS[5], now, ARGV[1], ARGV[5], ARGV[6], ARGV[7], held[1])
     end
-    -- With dead ones dropped, or its ticket restored, it may be the first after all.
-    first = head(KEYS[4], KEYS[5], now)
+    -- With dead ones dropped, or its ticket restored, it may be the first after all. While
+    -- somebody has the lock a dead one holds up nobody, and may be only late.
+    first = head(KEYS[4], KEYS[5], held[1] and now - late * ARGV[7] or now)
     if held[1] or first and first ~= ARGV[1] then
       local left = held[1] and redis.call('PTTL', KEYS[1]) or dying(KEYS[5], first, now)
       return {left, held[1] or '', held[2] or '0', ticket, first or ''}

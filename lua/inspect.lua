@@ -24,7 +24,7 @@ for i = 1, #places, 2 do
   if alive and tonumber(string.match(alive, '^%d+')) > now then
     queue[#queue + 1] = places[i]
     queue[#queue + 1] = tonumber(places[i + 1])
-    queue[#queue + 1] = math.floor((now - string.match(alive, ' (.*)')) / 1000)
+    queue[#queue + 1] = math.floor((now - (string.match(alive, ' (.*)') or now)) / 1000)
   end
 end
 local young

@@ -42,7 +42,7 @@ local function wake(queue, waiters, now, channel, about, alone)
     deaf[client] = true
     local alive = redis.call('HGET', waiters, first)
     if alive and tonumber(string.match(alive, '^%d+')) > now + reconnect then
-      redis.call('HSET', waiters, first, string.format('%.0f', now + reconnect) .. string.match(alive, ' .*'))
+      redis.call('HSET', waiters, first, string.format('%.0f', now + reconnect) .. (string.match(alive, ' .*') or ' 0'))
     end
     rank = rank + 1
     first = redis.call('ZRANGE', queue, rank, rank)[1]
