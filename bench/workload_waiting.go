@@ -54,7 +54,8 @@ func waiting(b *bench) error {
 		targets = append(targets,
 			atMost(where+"library goroutines for each node", s.median("holdfast", libraries)/float64(n), 16),
 			atMost(where+"connections to each node", s.median("holdfast", sockets)/float64(n), 16),
-			atMost(where+"heap of a waiter, bytes", s.median("holdfast", heapPer), 2048))
+			atMost(where+"heap of a waiter, bytes", s.median("holdfast", heapPer), 2048),
+			atMost(where+"heap of a waiter of a fair lock, bytes", s.median("fair", heapPer), 2048))
 	}
 	b.show(t, targets)
 	return nil
