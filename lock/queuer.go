@@ -33,7 +33,7 @@ type queuer struct {
 	inherits inheritance
 	waited   bool          // for the subscription
 	inside   chan struct{} // the room in which it has a slot; nil: none
-	crowded  bool          // there was no slot when it tried
+	full     bool          // there was no slot in the room when it tried
 }
 
 // deafPoll is how often the head of the queue looks while it cannot be told anything.
@@ -81,8 +81,8 @@ func (q *queuer) try() (*Lease, denial, error) {
 
 func (q *queuer) wait(d denial) error {
 	c := q.engine.client
-	if q.crowded {
-		q.crowded = false
+	if q.full {
+		q.full = false
 		return q.awaitRoom()
 	}
 	if q.hold == nil {
@@ -133,9 +133,9 @@ func (q *queuer) enter() bool {
 	case q.room() <- struct{}{}:
 		q.inside = q.room()
 	default:
-		q.crowded = true
+		q.full = true
 	}
-	return !q.crowded
+	return !q.full
 }
 
 // awaitRoom takes a slot as soon as one is free, unless the caller or the client ends.

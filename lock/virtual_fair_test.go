@@ -197,19 +197,26 @@ func TestPlaceBehindAHolderOutlivesALateSignOfLife(t *testing.T) {
 	})
 }
 
-// Who may not run a script that others may: nodes take its waiters for dead, and tell
-// nobody whose turn it is.
-func TestWaiterWhoseSignsAreRefusedLooksNowAndThen(t *testing.T) {
-	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
-		l := w.lock(w.process().queue(lock.WithTTL(time.Hour))) // there is no end to wait for
-		each(w.nodes, func(n *virtual.Node) { n.Refuse(runs(lua.FairBeat{})) })
-		start := time.Now()
-		_, waiting := w.queueUp(bg)
-		time.Sleep(10 * time.Second)
-		require.NoError(t, l.Unlock(bg))
-		l = (<-waiting).after(t, start, 30*time.Second, 30*time.Second+beat/4)
-		require.NoError(t, l.Unlock(bg))
-	})
+// One that may not give signs of life, or gives few, and is told nothing.
+func TestWaiterThatIsToldNothingLooksNowAndThen(t *testing.T) {
+	for _, heartbeat := range []time.Duration{beat, 10 * time.Minute} {
+		inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+			l := w.lock(w.process().queue(lock.WithTTL(time.Hour))) // there is no end to wait for
+			each(w.nodes, func(n *virtual.Node) {
+				n.Refuse(runs(lua.FairBeat{}))
+				n.Mute(true)
+			})
+			dead, _ := w.queueUp(bg) // so that it is not the head when it asks
+			start := time.Now()
+			waiting := wait(bg, w.process(lock.WithWaiterHeartbeat(heartbeat)).queue())
+			synctest.Wait()
+			dead.Silence(true)
+			time.Sleep(10 * time.Second)
+			require.NoError(t, l.Unlock(bg))
+			l = (<-waiting).after(t, start, 30*time.Second, 30*time.Second+beat/4)
+			require.NoError(t, l.Unlock(bg))
+		})
+	}
 }
 
 // strangers is how many of those who gave a sign of life had not asked the node for a place.
