@@ -193,9 +193,7 @@ func TestAFullServerReleasesOneByOne(t *testing.T) {
 	s, p, g := oneLearned(t)
 	held, acquires := crowd(t, g, 10, "name ")
 	requireWon(t, together(t, g, acquires...))
-	c := s.Client(t)
-	require.NoError(t, c.Set(bg, "filler", strings.Repeat("x", 1<<20), 0).Err())
-	require.NoError(t, c.ConfigSet(bg, "maxmemory", "1mb").Err())
+	fill(t, s)
 	_, refused := crowd(t, g, 10, "other name ")
 	ballots := together(t, g, append(releases(held), refused...)...)
 	require.Equal(t, 10, p.Commands(releaseCall))
@@ -205,6 +203,37 @@ func TestAFullServerReleasesOneByOne(t *testing.T) {
 	}
 	for _, h := range held {
 		require.False(t, h.on(t, s))
+	}
+}
+
+// fill leaves a server without memory.
+func fill(t testing.TB, s *redistest.Server) {
+	t.Helper()
+	c := s.Client(t)
+	require.NoError(t, c.Set(bg, "filler", strings.Repeat("x", 1<<20), 0).Err())
+	require.NoError(t, c.ConfigSet(bg, "maxmemory", "1mb").Err())
+}
+
+// When the node timeout is over nobody waits for the calls of a refused batch, and a
+// release is owed anyway.
+func TestABatchThatIsRefusedLateIsNotSentOneByOne(t *testing.T) {
+	t.Parallel()
+	s, p, g := oneLearned(t)
+	fill(t, s)
+	for _, late := range []bool{false, true} {
+		if late {
+			p.SetDelay(timeout + timeout/2)
+		}
+		before := p.Commands(acquireCall)
+		_, acquires := crowd(t, g, 10, "name ")
+		for _, b := range together(t, g, acquires...) {
+			require.ErrorContains(t, b.Answer(0).Err, "OOM")
+		}
+		alone := 10
+		if late {
+			alone = 0
+		}
+		require.Equal(t, alone, p.Commands(acquireCall)-before)
 	}
 }
 
