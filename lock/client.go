@@ -52,13 +52,14 @@ type Client struct {
 
 // NewClient makes a client over nodes: one Redis, or N independent ones of which a
 // quorum of N/2+1 must agree. A node is a plain client, a Sentinel failover client or
-// a ClusterClient, with whatever options; the lock client never closes it. Hooks of plain
-// clients and failover clients (AddHook) do not see its commands, which are sent with
-// time limits of their own.
+// a ClusterClient, with whatever options; the lock client never closes it. A Ring is refused:
+// when a server of it fails it has names move to another one, whoever has their locks. Hooks
+// of plain clients and failover clients (AddHook) do not see the commands of locks, which are
+// sent with time limits of their own.
 //
 // NewClient connects to the nodes. It starts if a quorum answers, logs which nodes are
 // missing, and meets them when they can be reached. It returns an error that says what
-// is wrong with nodes that can never vote: a nil client, the same server twice, a
+// is wrong with nodes that can never vote: a nil client, a Ring, the same server twice, a
 // server that refuses scripts.
 func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, error) {
 	s := defaults()

@@ -68,6 +68,10 @@ func (g *Group) addNodes(nodes []redis.UniversalClient) error {
 		if isNil(client) {
 			return fmt.Errorf("redlock: node %d of %d is a nil client", i+1, len(nodes))
 		}
+		if _, ok := client.(*redis.Ring); ok {
+			return fmt.Errorf("redlock: node %d of %d is a Ring, which has names move to another server when one fails, "+
+				"whoever has their locks: give the servers themselves", i+1, len(nodes))
+		}
 		for j := range i {
 			if nodes[j] == client {
 				return fmt.Errorf("%w: nodes %d and %d are the same client", ErrDuplicateNode, j+1, i+1)

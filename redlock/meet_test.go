@@ -19,11 +19,14 @@ import (
 func TestNodesThatAreNoneAreRefusedBeforeAnythingIsSent(t *testing.T) {
 	c := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
 	defer c.Close()
+	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"shard": "127.0.0.1:1"}})
+	defer ring.Close()
 	for says, nodes := range map[string][]redis.UniversalClient{
 		"no nodes":                              nil,
 		"node 2 of 2 is a nil client":           {c, nil},
 		"node 1 of 2 is a nil client":           {(*redis.Client)(nil), c},
 		"node 1 of 1 is a nil client":           {(*redis.ClusterClient)(nil)},
+		"node 2 of 2 is a Ring":                 {c, ring},
 		"nodes 1 and 2 are the same client":     {c, c},
 		redlock.ErrDuplicateNode.Error() + ": ": {c, c},
 	} {
