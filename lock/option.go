@@ -99,7 +99,8 @@ func WithWaiterHeartbeat(d time.Duration) Option {
 }
 
 // WithNodeTimeout sets how long one node may be silent before it counts as a no. The
-// default is 200 ms. It should be small against the TTL.
+// default is 200 ms. It should be small against the TTL, and more than five round trips: so
+// many go by where go-redis has to make a new connection first.
 func WithNodeTimeout(d time.Duration) ClientOption {
 	return clientOption(func(s *clientSettings) { s.nodeTimeout = d })
 }

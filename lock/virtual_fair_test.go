@@ -290,21 +290,33 @@ func (w *world) holdUp(d time.Duration) {
 	each(w.nodes, func(n *virtual.Node) { n.SetDelay(d, 0) })
 }
 
+// way is how long one flight takes after the other where there is much to be sent.
+const way = 300 * time.Millisecond
+
+// busy is a new process that sends one flight at a time, and what has it send so many of them.
+func (w *world) busy(flights float64, opts ...lock.ClientOption) (p *process, much func()) {
+	const flight = 1024
+	h := virtual.NewHost(w.nodes)
+	h.PoolSize = 3
+	p = w.processOn(h, opts...)
+	var leases []*lock.Lease
+	for i := range int(flights * flight) {
+		leases = append(leases, w.lock(reentrant.New(p.locks, fmt.Sprint("other ", i))))
+	}
+	return p, func() {
+		for _, l := range leases {
+			go func() { _ = l.Unlock(bg) }()
+		}
+	}
+}
+
 // One whose turn has come needs a second round where the nodes' counters differ. With much
 // else to be sent that round is late, and not lost, nor the turn with it: in a crowd it would
 // be lost again and again.
 func TestTurnIsNotLostInACrowd(t *testing.T) {
 	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
-		const way = 300 * time.Millisecond // so long takes one flight after the other
-		const others = 2100                // two flights and a bit
-		h := virtual.NewHost(w.nodes)
-		h.PoolSize = 3                               // one flight at a time
 		patient := lock.WithNodeTimeout(time.Second) // enough to connect, too
-		p := w.processOn(h, patient)
-		var leases []*lock.Lease
-		for i := range others {
-			leases = append(leases, w.lock(reentrant.New(p.locks, fmt.Sprint("other ", i))))
-		}
+		p, much := w.busy(3.1, patient)
 		l := w.lock(w.process(patient).queue())
 		waiting := wait(bg, p.queue())
 		synctest.Wait()
@@ -316,11 +328,41 @@ func TestTurnIsNotLostInACrowd(t *testing.T) {
 		start := time.Now()
 		require.NoError(t, l.Unlock(bg)) // way
 		time.Sleep(way - 15*time.Millisecond)
-		for _, other := range leases {
-			go func() { _ = other.Unlock(bg) }() // in time, if barely
-		}
+		much() // in time, if barely
 		l = (<-waiting).after(t, start, 2*way+time.Second, 10*way)
 		require.Equal(t, 1, asks(w.nodes[0])-before)
 		require.NoError(t, l.Unlock(bg))
+	})
+}
+
+// So is the ticket that a node has to be told, which proposed another one than a quorum.
+func TestFinalTicketIsNotLostInACrowd(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		patient := lock.WithNodeTimeout(time.Second)
+		p, much := w.busy(4.1, patient)
+		l := w.lock(w.process(patient).queue())
+		w.lock(fair.New(p.locks, "another"))
+		wait(bg, fair.New(p.locks, "another")) // from now on it listens
+		synctest.Wait()
+		before, odd := asks(w.nodes[0]), w.nodes[2]
+		_, err := odd.Memory().ZAdd(keys.Queue, 5, "who has died")
+		require.NoError(t, err)
+		w.holdUp(way)
+		odd.SetDelay(way+5*time.Millisecond, 0) // it answers when the ticket is final
+		waiting := wait(bg, p.queue())
+		time.Sleep(way - 15*time.Millisecond)
+		much()
+		time.Sleep(6 * way)
+		each(w.nodes, func(n *virtual.Node) {
+			require.Equal(t, 1, asks(n)-before)
+			queue, err := n.Memory().SortedSet(keys.Queue)
+			require.NoError(t, err)
+			require.Len(t, queue, 1)
+			for _, ticket := range queue {
+				require.EqualValues(t, 1, ticket)
+			}
+		})
+		require.NoError(t, l.Unlock(bg))
+		require.NoError(t, (<-waiting).lease.Unlock(bg))
 	})
 }

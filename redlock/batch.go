@@ -49,14 +49,17 @@ func (b *batching) due(calls int) bool {
 	return true
 }
 
-// ask learns whether batches work.
-func (b *batching) ask(ctx context.Context, client redis.UniversalClient) {
+// ask learns whether batches work. It borrows a connection for lone commands: the one for
+// pipelines is about to be needed, and to make another takes four round trips.
+func (b *batching) ask(ctx context.Context, client *redis.Client) {
+	conn := client.Conn()
+	defer func() { _ = conn.Close() }() // it goes back into the pool
 	cmds := make([]redis.Cmder, 0, len(b.samples)+1)
 	for _, s := range b.samples {
 		cmds = append(cmds, s.SourceCmd(ctx))
 	}
 	cmds = append(cmds, lua.Batch(b.samples).SourceCmd(ctx))
-	send(ctx, client, cmds)
+	send(ctx, conn, cmds)
 	servers := make(map[string]bool)
 	for _, cmd := range cmds {
 		reply := cmd.(*lua.Cmd).Val()

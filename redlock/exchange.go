@@ -114,8 +114,11 @@ func (x *exchange) resend(ctx context.Context, client redis.UniversalClient) {
 	send(ctx, client, again)
 }
 
+// A pipeliner is a client, or a single connection of one.
+type pipeliner interface{ Pipeline() redis.Pipeliner }
+
 // send runs cmds in one round trip. What became of each stands in it.
-func send(ctx context.Context, client redis.UniversalClient, cmds []redis.Cmder) {
+func send(ctx context.Context, client pipeliner, cmds []redis.Cmder) {
 	pipe := client.Pipeline()
 	_ = pipe.BatchProcess(ctx, cmds...)
 	_, err := pipe.Exec(ctx)

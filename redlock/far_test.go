@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/redlock"
 )
 
 // far makes a group whose nodes answer after their delays. It knows by then how far
@@ -97,5 +98,27 @@ func TestCommandsAboutOneKeyReachAFarNodeInOrder(t *testing.T) {
 		marks, err := c.Keys(context.Background(), "*:void").Result()
 		require.NoError(t, err)
 		require.LessOrEqual(t, len(marks), 4, "of 16 names")
+	}
+}
+
+// Single calls and pipelines have connections of their own. Whoever is the first to need one
+// does not wait for it: that takes four round trips, and would be too late here.
+func TestTheFirstPipelineToAFarNodeIsInTime(t *testing.T) {
+	t.Parallel()
+	_, proxies, clients := proxied(t, 1)
+	proxies[0].SetDelay(timeout * 2 / 5)
+	g := met(t, clients...)
+	for _, n := range []int{1, 2} {
+		open := proxies[0].Connections()
+		_, acquires := crowd(t, g, n, fmt.Sprint(n, " together "))
+		var last *redlock.Ballot
+		for _, m := range acquires {
+			last = g.Draft(m)
+			last.Prepare()
+		}
+		last.Send(bg)
+		require.NoError(t, last.Wait(bg))
+		require.True(t, last.Won(), last.Err())
+		require.Equal(t, open, proxies[0].Connections())
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 const (
@@ -310,7 +312,8 @@ func (l *lane) take() *flight {
 // called by a runner, which join waits for.
 func (l *lane) learn(f *flight) {
 	if f.heard() && l.node.batching.due(len(f.sent)) {
-		l.runners.Go(func() { l.node.batching.ask(l.node.group.ctx, l.node.patient) })
+		plain := l.node.patient.(*redis.Client) // others have no samples
+		l.runners.Go(func() { l.node.batching.ask(l.node.group.ctx, plain) })
 	}
 }
 

@@ -116,7 +116,10 @@ func (g *Group) register(n *node, ids []string) error {
 func (n *node) servers(ctx context.Context) ([]string, error) {
 	switch c := n.client.(type) {
 	case *redis.Client:
+		var warm sync.WaitGroup
+		warm.Go(func() { warmUp(ctx, n.patient) })
 		id, err := runID(ctx, n.patient)
+		warm.Wait()
 		if err == nil && id == "" {
 			id = plainAddress(c)
 		}
@@ -138,6 +141,13 @@ func (n *node) servers(ctx context.Context) ([]string, error) {
 		id, err := runID(ctx, n.client)
 		return list(id), err
 	}
+}
+
+// warmUp makes a connection for pipelines, for which go-redis has a pool of its own. To make
+// one takes four round trips, which may be more than a node timeout: the first hand-over
+// would be too late.
+func warmUp(ctx context.Context, client redis.UniversalClient) {
+	send(ctx, client, []redis.Cmder{lua.NewCmd(ctx, "ping")}) // refused or not
 }
 
 // runID asks a server for its run_id: one start of one server process. It is empty
