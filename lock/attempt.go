@@ -48,14 +48,16 @@ func (h *hold) claim() redlock.Motion {
 // which err ended.
 func (h *hold) conclude(ctx context.Context, b *redlock.Ballot, err error, p *place) (*Lease, denial, error) {
 	if err != nil {
-		h.giveBack(false)
+		h.giveBack(true) // a quorum may have granted it
 		return nil, denial{}, contextError(ctx)
 	}
 	if !b.Won() {
 		d := h.engine.denied(b)
-		h.giveBack(false)
 		if ctx.Err() != nil {
 			d.err = nil // a node that could not answer in time is not to blame
+		}
+		h.giveBack(false)
+		if ctx.Err() != nil {
 			return nil, d, contextError(ctx)
 		}
 		return nil, d, nil

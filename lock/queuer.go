@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -39,6 +40,11 @@ type queuer struct {
 // deafPoll is how often the head of the queue looks while it cannot be told anything.
 const deafPoll = 100 * time.Millisecond
 
+// maxStatements is how often a ticket is stated without a pause. Two are the rule.
+const maxStatements = 8
+
+var errUnsettled = errors.New("no quorum has it waiting with the same ticket")
+
 func newQueuer(a *acquisition, kind Queue) *queuer {
 	return &queuer{acquisition: a, kind: kind}
 }
@@ -46,6 +52,7 @@ func newQueuer(a *acquisition, kind Queue) *queuer {
 func (q *queuer) try() (*Lease, denial, error) {
 	c := q.engine.client
 	if q.place == nil {
+		var why *denial
 		if !c.listening() && !c.crowded(q.engine.contest()) {
 			// Nobody has been in the way yet: one round may do. Who queues must be
 			// able to hear first, and that takes another.
@@ -53,9 +60,13 @@ func (q *queuer) try() (*Lease, denial, error) {
 			if lease != nil || err != nil || d.final {
 				return lease, d, err
 			}
+			why = &d
 		}
 		q.place = &place{queuer: q}
 		c.join(q.place, q.engine.contest())
+		if why != nil {
+			q.place.note(q, *why, false)
+		}
 		c.listen()
 	}
 	if q.hold == nil && !c.listening() && !q.waited {
@@ -69,13 +80,17 @@ func (q *queuer) try() (*Lease, denial, error) {
 		q.hold = q.engine.newHold(q.slot)
 		c.queue(q)
 	}
-	for {
+	for tries := 1; ; tries++ {
 		lease, d, err := q.ask()
 		if lease != nil || err != nil || d.err != nil || q.ticket.Final {
 			return lease, d, err
 		}
 		// Not everywhere the same ticket: state the greatest, at once. Only then is
 		// the place fixed, and whoever comes from now on is behind it.
+		if tries == maxStatements {
+			d.err = errUnsettled
+			return nil, d, nil
+		}
 	}
 }
 

@@ -197,6 +197,20 @@ func TestPlaceBehindAHolderOutlivesALateSignOfLife(t *testing.T) {
 	})
 }
 
+// The queue may be lost and the signs of life not. Nobody has the lock out of turn for longer
+// than it takes to notice.
+func TestWaiterComesBackToAQueueThatIsLostAlone(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().queue())
+		_, next := w.queueUp(bg)
+		time.Sleep(20*time.Second + beat/16) // between two signs of life
+		each(w.nodes, func(n *virtual.Node) { n.Memory().Del(keys.Queue) })
+		start := time.Now()
+		require.NoError(t, l.Unlock(bg))
+		(<-next).after(t, start, time.Nanosecond, beat/4+10*time.Millisecond)
+	})
+}
+
 // One that may not give signs of life, or gives few, and is told nothing.
 func TestWaiterThatIsToldNothingLooksNowAndThen(t *testing.T) {
 	for _, heartbeat := range []time.Duration{beat, 10 * time.Minute} {

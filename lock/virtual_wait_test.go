@@ -205,3 +205,39 @@ func TestClosedClientEndsItsWaiters(t *testing.T) {
 		}
 	})
 }
+
+// Others may have taken for the holder who gave up while a quorum granted it the lock. They
+// are told when it is free.
+func TestEndOfAnAttemptThatWasGivenUpIsTold(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		ctx, cancel := context.WithTimeout(bg, 700*time.Millisecond)
+		defer cancel()
+		p := w.process(lock.WithNodeTimeout(5 * time.Second))
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, time.Second) })
+		start := time.Now()
+		gone := wait(ctx, p.mutex())
+		synctest.Wait()
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 0) })
+		next := wait(bg, w.process().mutex())
+		require.ErrorIs(t, (<-gone).err, context.DeadlineExceeded)
+		(<-next).after(t, start, time.Second, time.Second)
+	})
+}
+
+// Whoever gives up is told why it has not got the lock, however early that is.
+func TestWhoGivesUpInAnOutageIsToldOfIt(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		each(w.quorum(), func(n *virtual.Node) { n.Pause() })
+		for name, m := range map[string]lock.Locker{"reentrant": p.mutex(), "fair": p.queue()} {
+			for _, patience := range []time.Duration{300 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second} {
+				ctx, cancel := context.WithTimeout(bg, patience)
+				_, err := m.Lock(ctx)
+				cancel()
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.ErrorIs(t, err, redlock.ErrNoQuorum, "%s after %v", name, patience)
+			}
+		}
+		each(w.quorum(), func(n *virtual.Node) { n.Resume() })
+	})
+}

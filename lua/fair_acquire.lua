@@ -53,6 +53,9 @@ if found > 0 then
     elseif ARGV[8] ~= '0' then
       -- A yield of an earlier round may still come. Without a round the hold lasts.
       local last, ticket = granted(KEYS[5], ARGV[1])
+      if last then
+        outlive(KEYS[5], ARGV[3])
+      end
       if last and last < tonumber(ARGV[8]) then
         grant(KEYS[5], ARGV[1], ARGV[8], ticket)
       end
@@ -102,7 +105,7 @@ if found > 0 then
 end
 if ARGV[8] ~= '0' then
   grant(KEYS[5], ARGV[1], ARGV[8], ticket)
-  keep(KEYS[5], ARGV[7])
+  outlive(KEYS[5], ARGV[3])
 end
 -- uses token
 redis.call('HSET', KEYS[1], ARGV[1], '1')

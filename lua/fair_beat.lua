@@ -20,8 +20,10 @@ local now = clock()
 local due, signs, n = {}, {}, 0
 local till = string.format('%.0f', now + ARGV[1] * 1000)
 local alive = redis.call('HMGET', KEYS[3], unpack(ARGV, 5))
+-- The queue may have been lost alone: evicted, or expired while the other is kept for a grant.
+local places = redis.call('ZMSCORE', KEYS[2], unpack(ARGV, 5))
 for i = 1, #alive do
-  local since = alive[i] and string.match(alive[i], ' .*')
+  local since = places[i] and alive[i] and string.match(alive[i], ' .*')
   if since then
     signs[n + 1], signs[n + 2] = ARGV[i + 4], till .. since
     n = n + 2

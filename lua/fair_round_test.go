@@ -63,3 +63,69 @@ func TestYieldLeavesAloneWhatALaterRoundReliesOn(t *testing.T) {
 		})
 	}
 }
+
+// What a minority granted can be given back for as long as it stands, however late: without
+// the record of its round it would be taken for a hold that lasts, and each ask would make it
+// live longer.
+func TestGrantCanBeYieldedAsLongAsItStands(t *testing.T) {
+	const hold, ttl, life = "client:1", time.Minute, time.Second
+	bg := context.Background()
+	keys, err := lua.NewKeys("lock", "orders")
+	require.NoError(t, err)
+	server := miniredis.RunT(t)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+	defer client.Close()
+	queue := lua.Fair{Keys: keys, Channel: lua.ClientChannels("lock"), Life: life}
+	ask := func(round int64) {
+		_, err := lua.FairAcquire{Fair: queue, Hold: hold, Count: 1, TTL: ttl, Retention: time.Hour, Wait: true, Round: round}.Call().Run(bg, client)
+		require.NoError(t, err)
+		require.True(t, client.HExists(bg, keys.Lock, hold).Val())
+	}
+	ask(1)
+	server.FastForward(ttl - time.Millisecond)
+	ask(2)
+	server.FastForward(ttl - time.Millisecond)
+	ask(2)
+	server.FastForward(ttl - time.Millisecond)
+	ticket, err := lua.FairYield{Fair: queue, Hold: hold, Ticket: lua.Ticket{Number: 1, Final: true}, Round: 2}.Call().Run(bg, client)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, ticket)
+	require.Zero(t, client.Exists(bg, keys.Lock).Val())
+}
+
+// Who waits has a sign of life and a place. Either may be lost without the other.
+func TestBeatTellsWhoHasNoPlaceToAsk(t *testing.T) {
+	bg := context.Background()
+	keys, err := lua.NewKeys("lock", "orders")
+	require.NoError(t, err)
+	for name, lose := range map[string]func(*redis.Client){
+		"nothing":      func(*redis.Client) {},
+		"the place":    func(c *redis.Client) { c.ZRem(bg, keys.Queue, "a:2") },
+		"the sign":     func(c *redis.Client) { c.HDel(bg, keys.Waiters, "a:2") },
+		"the queue":    func(c *redis.Client) { c.Del(bg, keys.Queue) },
+		"all signs":    func(c *redis.Client) { c.Del(bg, keys.Waiters) },
+		"both of both": func(c *redis.Client) { c.Del(bg, keys.Queue, keys.Waiters) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := miniredis.RunT(t)
+			client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+			defer client.Close()
+			queue := lua.Fair{Keys: keys, Channel: lua.ClientChannels("lock"), Life: time.Minute}
+			for _, hold := range []string{"holder:1", "a:1", "a:2"} {
+				_, err := lua.FairAcquire{Fair: queue, Hold: hold, Count: 1, TTL: time.Minute, Retention: time.Hour, Wait: true}.Call().Run(bg, client)
+				require.NoError(t, err)
+			}
+			lose(client)
+			due, err := lua.FairBeat{Fair: queue, Holds: []string{"a:1", "a:2"}, Name: "beat"}.Call().Run(bg, client)
+			require.NoError(t, err)
+			want := []any{"a:1", "a:2"}
+			switch name {
+			case "nothing":
+				want = []any{}
+			case "the place", "the sign":
+				want = []any{"a:2"}
+			}
+			require.Equal(t, want, due)
+		})
+	}
+}

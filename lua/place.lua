@@ -3,7 +3,7 @@
 -- A queue is a zset, hold id -> ticket, and a hash, hold id -> "<alive until> <since>",
 -- both in microseconds of this node's clock. For a hold that left the queue with the
 -- lock, the hash has "<hold id> round" -> "<round> <ticket>", until the hold is known to
--- last. The round is the last in which it asked for the lock: a yield gives back what that
+-- last, or has expired: without it, it would be taken for one that lasts. The round is the last in which it asked for the lock: a yield gives back what that
 -- round or an earlier one got, and never what a later one relies on. The ticket is that
 -- with which it waited: a yield puts it back there, and whoever comes meanwhile is behind.
 
@@ -34,5 +34,13 @@ end
 local function keep(key, life)
   if redis.call('PTTL', key) < 2 * life then
     redis.call('PEXPIRE', key, 3 * life)
+  end
+end
+
+-- Keeps a key for ttl at the least, milliseconds. It is for half as much again, so that not
+-- every grant has to set it.
+local function outlive(key, ttl)
+  if redis.call('PTTL', key) < tonumber(ttl) then
+    redis.call('PEXPIRE', key, string.format('%.0f', ttl * 1.5))
   end
 end

@@ -14,11 +14,11 @@ local function mint(key, least, life)
     redis.call('PEXPIRE', key, life)
     return token
   end
-  -- There was none, or it is from before this server's start. Tokens are dates, so that
-  -- a name that was forgotten goes on where it was.
+  -- There was none, or none of ours, or it is from before this server's start. Tokens are
+  -- dates, so that a name that was forgotten goes on where it was.
   -- uses clock
   local set, problem = pcall(function()
-    token = token == 1 and clock() or least
+    token = token > 1 and least or clock()
     -- %.0f: Lua's own conversion keeps 14 digits, and these numbers have 16.
     redis.call('SET', key, string.format('%.0f', token), 'PX', life)
   end)
