@@ -15,6 +15,10 @@ type scope struct {
 // [ErrLost] or [ErrReleased]: in case of a loss before the keys can expire, even if
 // every node is dead or silent.
 //
+// A context carries one owner: the one of the lease that it was made of last. Who holds two
+// locks and works under both takes the second under the first's context, or both under one
+// of [WithOwner]. Owners are known to the client that they lock with, and to no other.
+//
 // Once every parent given to it has ended, the watchdog stops renewing, so that
 // abandoned work lets its lock lapse within a TTL. A parent that is given later has it
 // renew again.

@@ -26,7 +26,8 @@ type Locker interface {
 	TryLock(ctx context.Context) (*Lease, error)
 
 	// Do runs fn under the lock: Lock, fn with the lease's context, Unlock. It
-	// returns fn's error, joined with [ErrLost] if the lease was lost meanwhile.
+	// returns fn's error, joined with [ErrLost] if the lease was lost meanwhile, with
+	// [ErrReleased] if the client was closed, and with Unlock's error if that failed.
 	Do(ctx context.Context, fn func(context.Context) error) error
 
 	// Inspect tells who holds the lock, as a quorum of nodes sees it.

@@ -3,9 +3,10 @@
 -- A queue is a zset, hold id -> ticket, and a hash, hold id -> "<alive until> <since>",
 -- both in microseconds of this node's clock. For a hold that left the queue with the
 -- lock, the hash has "<hold id> round" -> "<round> <ticket>", until the hold is known to
--- last, or has expired: without it, it would be taken for one that lasts. The round is the last in which it asked for the lock: a yield gives back what that
--- round or an earlier one got, and never what a later one relies on. The ticket is that
--- with which it waited: a yield puts it back there, and whoever comes meanwhile is behind.
+-- last, or has expired: a hold without that is taken for one that lasts. The round is the
+-- last in which it asked for the lock: a yield gives back what that round or an earlier one
+-- got, and never what a later one relies on. The ticket is that with which it waited: a
+-- yield puts it back there, and whoever comes meanwhile is behind.
 
 local function round(id)
   return id .. ' round'
