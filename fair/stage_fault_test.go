@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/fifo"
@@ -53,6 +54,24 @@ func (s *stage) join() {
 			a.isCut, a.back = false, time.Now()
 		}
 	}
+	s.refresh()
+}
+
+// refresh has idle connections that have died in silence found before calm. Signs of life
+// find those for lone commands; nobody may need the others before a hand-over does.
+func (s *stage) refresh() {
+	for _, a := range s.actors {
+		if a == nil {
+			continue
+		}
+		for _, n := range a.nodes {
+			for range 3 {
+				go func() {
+					_, _ = n.Pipelined(bg, func(p redis.Pipeliner) error { return p.Ping(bg).Err() })
+				}()
+			}
+		}
+	}
 }
 
 func (s *stage) harm(i int, m move) {
@@ -91,6 +110,7 @@ func (s *stage) heal(i int) {
 		n.Start()
 	}
 	s.states[i], s.healed[i] = "", time.Now()
+	s.refresh()
 }
 
 // shaky is how many nodes have a fault, or had one a moment ago: connections to them may

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -53,6 +54,7 @@ type stage struct {
 // An actor is a process.
 type actor struct {
 	host  *virtual.Host
+	nodes []redis.UniversalClient
 	locks *lock.Client
 	mutex *fair.Mutex
 	id    string          // of the client
@@ -100,7 +102,8 @@ func (s *stage) actor() *actor {
 		return nil
 	}
 	h := virtual.NewHost(s.nodes)
-	c, err := lock.NewClient(h.Clients(s.tb), lock.WithTTL(stageTTL))
+	nodes := h.Clients(s.tb)
+	c, err := lock.NewClient(nodes, lock.WithTTL(stageTTL))
 	if err != nil {
 		return nil
 	}
@@ -113,7 +116,7 @@ func (s *stage) actor() *actor {
 	_ = lease.Unlock(bg)
 	synctest.Wait()
 	id, _, _ := strings.Cut(lease.ID(), ":")
-	return &actor{host: h, locks: c, mutex: fair.New(c, "orders"), id: id, known: make(map[string]bool)}
+	return &actor{host: h, nodes: nodes, locks: c, mutex: fair.New(c, "orders"), id: id, known: make(map[string]bool)}
 }
 
 // make has a move happen, if it can, and checks what can be seen then.
