@@ -19,7 +19,8 @@ type Cell struct {
 	Every    time.Duration // the longest time between two faults of a storm
 	Duration time.Duration
 	Locks    []string
-	Brief    bool // stops are short: nothing expires, but much comes late
+	Brief    bool          // stops are short: nothing expires, but much comes late
+	Rest     time.Duration // a stopped node is left alone afterwards; its stops outlast the TTL
 	Workers  int
 	Crew     int // goroutines of each worker
 }
@@ -106,6 +107,19 @@ func late(n int) Cell {
 	}, StopNode, CutUp, CutDown, Reset)
 }
 
+// stalled is a cell in which all that a stopped node was sent comes after the TTL, and what
+// that leaves behind would be there for another one, with nothing wrong any more to excuse it.
+func stalled(n int) Cell {
+	return cell("stop nodes for longer than the TTL", n, func(c *Cell) {
+		c.TTL, c.Rest, c.Long = 3*time.Second, 3500*time.Millisecond, 0
+		c.Duration = 24 * time.Second
+		c.Locks = nil
+		for i := range 6 {
+			c.Locks = append(c.Locks, fmt.Sprint("orders-", i), fmt.Sprint("fair-desk-", i))
+		}
+	}, StopNode)
+}
+
 // patient is a cell whose workers wait for a slow node for longer than a TTL.
 func patient(n int) Cell {
 	return cell("slow network, patient workers", n, func(c *Cell) {
@@ -160,7 +174,7 @@ func cells() []Cell {
 	add("clock jumps", nil, ClockJump)
 	add("clock drift", long, ClockDrift)
 	for _, n := range []int{1, 3, 5} {
-		list = append(list, late(n), patient(n), crowded(n))
+		list = append(list, late(n), stalled(n), patient(n), crowded(n))
 	}
 	add("everything, AOF always", disk(Always), harmless...)
 	add("everything, nothing on disk, guard", disk(Nothing), harmless...)

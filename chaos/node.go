@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/internal/redisbin"
 )
 
 // Disk is what a node finds when it starts again.
@@ -66,7 +68,7 @@ func (n *node) start() error {
 	if n.disk == Always {
 		args = append(args, "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
 	}
-	cmd := exec.Command("redis-server", args...)
+	cmd := exec.Command(redisbin.Name(), args...)
 	if n.shim != "" {
 		cmd.Env = append(os.Environ(), "LD_PRELOAD="+n.shim, "SKEW_FILE="+n.clock)
 	}
@@ -84,7 +86,7 @@ func (n *node) start() error {
 		time.Sleep(5 * time.Millisecond)
 	}
 	log, _ := os.ReadFile(filepath.Join(n.dir, "log"))
-	return fmt.Errorf("redis-server does not start:\n%s", log)
+	return fmt.Errorf("%s does not start:\n%s", redisbin.Name(), log)
 }
 
 // kill ends the server without warning, stopped or not.

@@ -31,7 +31,7 @@ func schedule(c Cell, seed uint64) []Fault {
 			if at < *busy {
 				continue
 			}
-			*busy = at + f.For + 100*time.Millisecond
+			*busy = at + f.For + max(c.Rest, 100*time.Millisecond)
 		}
 		if f.Kind == KillNode && c.Disk == Stale {
 			faults = append(faults, Fault{Kind: Snapshot, At: max(0, at-rng.N(c.TTL)), Node: f.Node, Worker: all})
@@ -113,6 +113,9 @@ func (c Cell) shape(f *Fault, rng *source) {
 func (c Cell) stop(rng *source) time.Duration {
 	if c.Brief {
 		return c.Timeout + rng.N(3*c.Timeout)
+	}
+	if c.Rest > 0 {
+		return c.TTL*5/4 + rng.N(c.TTL/2)
 	}
 	return []time.Duration{c.TTL / 2, c.TTL, 3 * c.TTL}[rng.IntN(3)] + rng.N(c.TTL/10)
 }

@@ -24,7 +24,7 @@ func TestUncontendedItSendsWhatReentrantSends(t *testing.T) {
 	for _, n := range []int{1, 3, 5} {
 		r := newRig(t, n)
 		count := func(of func(*lock.Client) lock.Locker) (scripts, subscriptions int) {
-			c, proxies := r.proxied(t, calm)
+			c, proxies := r.proxied(t, calm, lock.WithNodeTimeout(within)) // nobody is asked twice
 			before := sent(proxies, anyScript)
 			for range rounds {
 				lease, err := of(c).Lock(bg)
@@ -176,8 +176,12 @@ func (r *rig) costPerHandOver(t *testing.T, waiters int) cost {
 func (r *rig) executed(t *testing.T) (scripts, all int) {
 	t.Helper()
 	for _, eye := range r.eyes {
-		info, err := eye.(*redis.Client).Info(bg, "commandstats").Result()
-		require.NoError(t, err)
+		var info string
+		redistest.Eventually(t, within, func() bool { // an eye has little patience
+			var err error
+			info, err = eye.(*redis.Client).Info(bg, "commandstats").Result()
+			return err == nil
+		}, "the server tells what it has executed")
 		for line := range strings.Lines(info) {
 			name, rest, found := strings.Cut(line, ":calls=")
 			if !found {

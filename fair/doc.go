@@ -20,10 +20,11 @@
 //
 // # What it costs
 //
-// Uncontended, one round, like reentrant. A hand-over takes two commands per node,
-// however many wait. Order costs throughput: the lock goes to who is next, and not to
-// who is near. Where order does not matter, take package reentrant.
+// One round trip when nobody waits, like reentrant. A hand-over takes two commands per node,
+// however many wait. Order costs throughput: the lock goes to the next in line, who may be
+// in another process, and not to the nearest. Where order does not matter, use package
+// reentrant.
 //
-// A fair and a reentrant mutex of one name exclude each other, but the latter does not
-// queue: do not mix them.
+// Use one kind of lock per name: a fair and a reentrant mutex of the same name exclude each
+// other, but the reentrant one does not queue.
 package fair

@@ -18,7 +18,7 @@ func common(r lock.Request) lua.Fair {
 }
 
 func acquire(r lock.Request) lua.FairAcquire {
-	return lua.FairAcquire{Fair: common(r), Hold: r.Hold, Count: r.Count, TTL: r.TTL, Retention: r.Retention, Guard: r.Guard}
+	return lua.FairAcquire{Fair: common(r), Hold: r.Hold, TTL: r.TTL, Retention: r.Retention, Guard: r.Guard}
 }
 
 func (kind) Acquire(r lock.Request) lua.Call { return acquire(r).Call() }
@@ -33,7 +33,7 @@ func (kind) Wait(r lock.Request, ticket lua.Ticket, round int64) lua.Call {
 
 // Release wakes the head even if it is to be quiet, but for the heir, who asks unasked.
 func (kind) Release(r lock.Request, quiet bool, mark time.Duration) lua.Call {
-	release := lua.FairRelease{Fair: common(r), Hold: r.Hold, Count: r.Count, Mark: mark}
+	release := lua.FairRelease{Fair: common(r), Hold: r.Hold, Mark: mark}
 	if quiet {
 		release.Heir = r.Heir
 	}

@@ -6,9 +6,6 @@ import (
 	"os"
 	"testing"
 
-	"github.com/redis/go-redis/v9/logging"
-	"go.uber.org/goleak"
-
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
@@ -27,6 +24,5 @@ func TestMain(m *testing.M) {
 	if !given {
 		_ = flag.Set("test.parallel", "4")
 	}
-	logging.Disable() // it tells of every dial to a node that is down
-	goleak.VerifyTestMain(m, redistest.IgnoreRedials())
+	redistest.Main(m, redistest.IgnoreRedials())
 }

@@ -21,7 +21,7 @@ import (
 
 const (
 	// within bounds what should happen soon. Generous: the machine may be busy.
-	within = 30 * time.Second
+	within = time.Minute
 	// promptly is far below the heartbeat of calm: what takes no longer did not have to
 	// wait for it.
 	promptly = 5 * time.Second
@@ -44,7 +44,7 @@ var (
 	anyScript  = redistest.Command("EVALSHA", "EVAL")
 	allScripts = []interface{ Call() lua.Call }{
 		lua.FairAcquire{}, lua.FairRelease{}, lua.FairYield{}, lua.FairSettle{}, lua.FairBeat{},
-		lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Repair{}, lua.Inspect{}, lua.Probe{},
+		lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Repair{}, lua.Inspect{}, lua.Force{}, lua.Forced{}, lua.Probe{},
 	}
 )
 

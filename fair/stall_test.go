@@ -2,6 +2,9 @@ package fair_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -52,7 +55,7 @@ func TestNodeThatHangsBeforeAYieldTakesItAllTheSame(t *testing.T) {
 		// The first waits on the second node, behind a ghost that has the lock there. Then the
 		// second one is granted the lock on the first node.
 		queue := lua.Fair{Keys: r.keys(), Channel: lua.ClientChannels("lock"), Life: heartbeat, Alone: true}
-		ghost := lua.FairAcquire{Fair: queue, Hold: "ghost:1", Count: 1, TTL: time.Minute, Retention: time.Hour}
+		ghost := lua.FairAcquire{Fair: queue, Hold: "ghost:1", TTL: time.Minute, Retention: time.Hour}
 		_, err := ghost.Call().Run(bg, r.eyes[1])
 		require.NoError(t, err)
 		late := fromFirst[0].Hold(askCall, 100_000)
@@ -73,5 +76,41 @@ func TestNodeThatHangsBeforeAYieldTakesItAllTheSame(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, <-served)
 		require.NoError(t, <-served)
+	}
+}
+
+// While its servers are stopped for longer than the TTL, callers give up one after the other.
+// What they had sent waits in the sockets, and is executed when the servers go on: a grant to
+// nobody, or a place in the queue.
+func TestServersStoppedForLongerThanATTLKeepNothing(t *testing.T) {
+	t.Parallel()
+	for _, stopped := range []int{1, 2} {
+		r := newRig(t, 2*stopped-1)
+		c := r.client(t, lock.WithTTL(2*time.Second), lock.WithNodeTimeout(100*time.Millisecond))
+		stall, cancel := context.WithTimeout(bg, 4*time.Second)
+		for _, s := range r.servers[:stopped] {
+			s.Pause()
+		}
+		var wg sync.WaitGroup
+		for i := range 50 {
+			wg.Go(func() {
+				ctx, cancel := context.WithTimeout(bg, time.Duration(i+1)*50*time.Millisecond)
+				defer cancel()
+				_, err := fair.New(c, fmt.Sprint("name ", i%25)).Lock(ctx)
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("with so many servers stopped: %v", err)
+				}
+			})
+		}
+		wg.Wait()
+		<-stall.Done()
+		cancel()
+		for _, s := range r.servers[:stopped] {
+			s.Resume()
+		}
+		r.requireDrained(t)
+		for _, s := range r.servers {
+			require.Equal(t, "0", s.Info(t, "stats", "expired_keys"), "each key was removed, none was left to its TTL")
+		}
 	}
 }

@@ -142,7 +142,7 @@ func TestANodeThatDoesNotAnswerToAYieldIsToldTheFinalTicket(t *testing.T) {
 			forgetful.Memory().HSet(b.keys.Waiters, "a stranger", "9999999999999999 1")
 		})
 		next := enqueue(mutex)
-		time.Sleep(800 * time.Millisecond) // it is told on a new connection
+		time.Sleep(1500 * time.Millisecond) // it is told on a new connection, which is asked whose it is first
 		places := b.places(t)
 		for id, ticket := range places[0] {
 			if _, known := before[id]; !known {

@@ -1,20 +1,31 @@
 package lock
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
+
+	"github.com/holdfast-go/holdfast/redlock"
 )
 
 // poll is how long a waiter sleeps at the most before it looks without being woken:
 // what a lost wake-up costs (I6).
 const poll = 3 * time.Second
 
-// splitTime is for how long a TryLock tries while rivals split the votes and nobody can
-// have the lock: one of them is to get it, and only the others are to be told that it
-// is locked.
-const splitTime = time.Second
+// tryTime is the bound of a TryLock. It makes further attempts as long as rivals split the
+// votes and nobody can have the lock: one of them is to get it, and only the others are to
+// be told that it is locked. Nodes that are silent have a node timeout, and what they may
+// have granted is given back, within the bound.
+const tryTime = time.Second
+
+// tryPatience is how much of tryTime is kept for giving back.
+func tryPatience(nodeTimeout time.Duration) time.Duration { return min(nodeTimeout, tryTime/4) }
+
+var errTryOver = errors.New("the time of a TryLock is over")
 
 // An acquisition is one call of Lock or TryLock.
 type acquisition struct {
@@ -25,6 +36,8 @@ type acquisition struct {
 	began  time.Time
 	turns  turns // how a blocked Lock waits for its turn; nil for TryLock
 	pause  *backoff.ExponentialBackOff
+
+	last *denial // of a TryLock or a re-entry: why the attempt before failed; nil: it is the first
 
 	contender contender // is turns, of a lock that is not a Queue
 }
@@ -49,7 +62,13 @@ type denial struct {
 	sure   bool          // a quorum agrees on the holder: it is worth waiting for the release
 	err    error         // too few nodes answered; nil if they did
 	split  error         // nobody had it: rivals split the votes
+	cut    error         // what was known of an attempt that the end of the wait cut off
 	final  bool          // trying again is no use
+}
+
+// tells tells whether d says for certain why the lock was not to be had.
+func (d *denial) tells() bool {
+	return d.cut == nil && (d.holder != "" || d.err != nil || d.split != nil)
 }
 
 func (e *Engine) acquire(ctx context.Context, block bool) (*Lease, error) {
@@ -58,41 +77,56 @@ func (e *Engine) acquire(ctx context.Context, block bool) (*Lease, error) {
 	}
 	a := &acquisition{engine: e, ctx: ctx, began: time.Now()}
 	if ctx.Err() != nil {
-		return nil, a.fail(contextError(ctx), denial{})
+		return nil, a.give(contextError(ctx), denial{})
 	}
 	c := e.client
 	if err := c.enter(); err != nil {
 		return nil, a.fail(err, denial{})
 	}
 	defer c.leave()
+	if !block {
+		var cancel context.CancelFunc
+		a.ctx, cancel = context.WithDeadlineCause(ctx, a.began.Add(tryTime-tryPatience(c.group.NodeTimeout())), errTryOver)
+		defer cancel()
+	}
 	var o *owner
 	o, a.shared = ownerOf(ctx)
 	a.slot = o.slot(c, e.key)
 	defer a.slot.leave()
 
 	for {
-		if a.slot.take(ctx) != nil {
-			return nil, a.give(contextError(ctx), denial{})
+		if a.slot.take(a.ctx) != nil {
+			var d denial
+			if a.slot.held() != nil {
+				d.err = errTurn
+			}
+			return nil, a.give(contextError(a.ctx), d)
 		}
 		lease, d, err := a.try(block)
 		a.slot.give()
 		switch {
 		case lease != nil:
+			if ctx.Done() != nil {
+				lease.waited = ctx
+			}
 			return lease, nil
-		case err != nil:
+		case err != nil && (a.ctx.Err() != nil || errors.Is(err, ErrClosed)):
 			return nil, a.give(err, d)
+		case err != nil:
+			a.quit()
+			return nil, a.fail(err, d)
 		case d.final, !block && d.err != nil:
 			a.quit()
 			return nil, a.fail(d.err, denial{holder: d.holder, ttl: d.ttl})
-		case !block && (d.sure || time.Since(a.began) > splitTime):
-			err := ErrLocked
-			if d.split != nil {
-				err = d.split
-			}
-			return nil, a.give(err, d)
+		case !block && d.sure:
+			return nil, a.fail(ErrLocked, d)
+		}
+		if a.turns == nil { // which know it otherwise
+			last := d
+			a.last = &last
 		}
 		if err := a.wait(d); err != nil {
-			return nil, a.give(err, d)
+			return nil, a.give(err, denial{})
 		}
 	}
 }
@@ -105,10 +139,14 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 			a.turns.leave()
 			a.turns = nil
 		}
-		return e.reenter(a.ctx, h)
+		l, err := e.reenter(a.ctx, h)
+		return l, denial{}, err
+	}
+	if !e.client.grants() {
+		return nil, denial{}, ErrClosed
 	}
 	if !block {
-		return e.attempt(a.ctx, a.slot, nil)
+		return e.try(a.ctx, a.slot)
 	}
 	if a.turns == nil {
 		if q, ok := e.kind.(Queue); ok {
@@ -122,7 +160,7 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 
 func (a *acquisition) wait(d denial) error {
 	if a.turns == nil {
-		return a.sleep(nil, nil, a.backOff()) // a re-entry that found no quorum, or a split vote
+		return a.sleep(nil, nil, a.backOff()) // a split vote
 	}
 	return a.turns.wait(d)
 }
@@ -168,15 +206,45 @@ func (a *acquisition) backOff() time.Duration {
 	return a.pause.NextBackOff()
 }
 
-// give gives up: it leaves the queue and says why.
+// give gives up: it leaves the queue and says why. The wait is over; of an attempt that its
+// end cut off, d tells what was known then.
 func (a *acquisition) give(err error, d denial) error {
-	if a.turns != nil {
-		if d.holder == "" && d.err == nil {
-			d = a.turns.seen() // by the last attempt that was not cut short
+	known := a.known(&d)
+	a.quit()
+	switch {
+	case known.tells():
+	case d.cut != nil:
+		known = denial{holder: d.holder, ttl: d.ttl, err: d.cut}
+	default:
+		if known = a.engine.known(); known.cut != nil {
+			known.err = known.cut
+		} else if !known.tells() {
+			known.err = errNotAsked
 		}
 	}
-	a.quit()
-	return a.fail(err, d)
+	if errors.Is(err, errTryOver) {
+		if err = ErrLocked; known.err != nil {
+			err, known.err = known.err, nil
+		}
+	}
+	if d.cut != nil {
+		known.cut = d.cut
+	}
+	return a.fail(err, known)
+}
+
+// known is why the lock was not to be had the last time that this is certain: by the last
+// attempt that was not cut off, of a's own or, for one who waits, of others in its contest.
+func (a *acquisition) known(d *denial) denial {
+	if a.turns != nil {
+		if seen := a.turns.seen(); seen.tells() {
+			return seen
+		}
+	}
+	if !d.tells() && a.last != nil {
+		return *a.last
+	}
+	return *d
 }
 
 func (a *acquisition) quit() {
@@ -185,13 +253,27 @@ func (a *acquisition) quit() {
 	}
 }
 
+// fail says why the lock was not acquired.
 func (a *acquisition) fail(err error, d denial) error {
-	return &AcquireError{
+	// Close ends the contexts of leases, and their holds, as it ends this call.
+	if c := a.engine.client; errors.Is(err, ErrReleased) && isClosed(c.closing) {
+		err = ErrClosed
+		if a.ctx.Err() != nil {
+			err = fmt.Errorf("%w: %w", ErrClosed, a.ctx.Err())
+		}
+	}
+	e := &AcquireError{
 		Name:   a.engine.name,
 		Holder: d.holder,
+		Own:    d.holder != "" && a.engine.client.made(d.holder),
 		TTL:    d.ttl,
 		Waited: time.Since(a.began),
 		Err:    err,
-		Last:   d.err,
+		Last:   cmp.Or(d.err, d.split),
 	}
+	var votes *redlock.NoQuorumError
+	if errors.As(d.cut, &votes) {
+		e.Silent = votes.Silent()
+	}
+	return e
 }

@@ -52,7 +52,7 @@ func (q *queuer) ask() (*Lease, denial, error) {
 	a := &asking{queuer: q, hold: h, round: q.round, unsent: patience(h.ttl), ticket: q.ticket}
 	b, err := q.engine.client.group.Decide(q.ctx, redlock.Motion{
 		Name:      "acquire",
-		Call:      q.kind.Wait(h.request(1), q.ticket, q.round),
+		Call:      q.kind.Wait(h.request(), q.ticket, q.round),
 		Yes:       q.engine.granted,
 		Creates:   true,
 		Footprint: h.footprint,
@@ -61,7 +61,7 @@ func (q *queuer) ask() (*Lease, denial, error) {
 		Unsent:    a.unsent,
 	})
 	if err != nil {
-		return nil, denial{}, contextError(q.ctx) // leave cleans up
+		return nil, q.engine.cutOff(b), contextError(q.ctx) // leave cleans up
 	}
 	if b.Won() {
 		lease, d, err := h.grant(q.ctx, b, q.place, a.unsent)
@@ -215,7 +215,7 @@ func (a *asking) settle(nodes []int) {
 	kind := a.queuer.kind
 	a.hold.engine.client.group.Vote(redlock.Motion{
 		Name: "settle",
-		Call: kind.Settle(a.hold.request(0)),
+		Call: kind.Settle(a.hold.request()),
 		Yes:  kind.Settled,
 		Skip: except(nodes),
 	})
@@ -229,7 +229,7 @@ func (a *asking) yield(nodes []int, ticket lua.Ticket, unsent time.Duration) *re
 	kind := a.queuer.kind
 	return a.hold.engine.client.group.Vote(redlock.Motion{
 		Name: "yield",
-		Call: kind.Yield(a.hold.request(0), ticket, a.round),
+		Call: kind.Yield(a.hold.request(), ticket, a.round),
 		Yes: func(reply any) (bool, error) {
 			t, err := kind.Yielded(reply)
 			return t > 0, err

@@ -10,7 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// markLife is how long a voided hold id is remembered on a node. A command that is
+// markLife is how long a voided hold id is remembered on a node, from when the node executes
+// the removal: a stall before that, however long, takes nothing of it. A command that is
 // even later leaves a key for a TTL (I5).
 const markLife = 10 * time.Second
 
@@ -29,18 +30,28 @@ func (e *Engine) newHold(s *slot) *hold {
 // the error says why; then whatever was granted has been given back.
 func (e *Engine) attempt(ctx context.Context, s *slot, p *place) (*Lease, denial, error) {
 	h := e.newHold(s)
+	b := e.client.group.Draft(h.claim())
+	p.asking(b)
+	return h.conclude(ctx, b, b.Decide(ctx), p)
+}
+
+// try is attempt for a TryLock, which has a bound.
+func (e *Engine) try(ctx context.Context, s *slot) (*Lease, denial, error) {
+	h := e.newHold(s)
+	h.brief = true
 	b, err := e.client.group.Decide(ctx, h.claim())
-	return h.conclude(ctx, b, err, p)
+	return h.conclude(ctx, b, err, nil)
 }
 
 // claim is the motion to give h the lock.
 func (h *hold) claim() redlock.Motion {
 	return redlock.Motion{
 		Name:      "acquire",
-		Call:      h.engine.kind.Acquire(h.request(1)),
+		Call:      h.engine.kind.Acquire(h.request()),
 		Yes:       h.engine.granted,
 		Creates:   true,
 		Footprint: h.footprint,
+		Unsent:    patience(h.ttl), // among tens of thousands who try at once
 	}
 }
 
@@ -48,21 +59,22 @@ func (h *hold) claim() redlock.Motion {
 // which err ended.
 func (h *hold) conclude(ctx context.Context, b *redlock.Ballot, err error, p *place) (*Lease, denial, error) {
 	if err != nil {
+		d := h.engine.cutOff(b)
 		h.giveBack(true) // a quorum may have granted it
-		return nil, denial{}, contextError(ctx)
+		return nil, d, contextError(ctx)
 	}
 	if !b.Won() {
 		d := h.engine.denied(b)
-		if ctx.Err() != nil {
-			d.err = nil // a node that could not answer in time is not to blame
-		}
 		h.giveBack(false)
-		if ctx.Err() != nil {
-			return nil, d, contextError(ctx)
+		if ctx.Err() == nil {
+			return nil, d, nil
 		}
-		return nil, d, nil
+		if d.err != nil { // nodes that could not answer in time are not to blame
+			d = h.engine.cutOff(b)
+		}
+		return nil, d, contextError(ctx)
 	}
-	l, d, err := h.grant(ctx, b, p, 0)
+	l, d, err := h.grant(ctx, b, p, patience(h.ttl))
 	if l == nil {
 		h.giveBack(true)
 	}
@@ -74,13 +86,13 @@ func (h *hold) conclude(ctx context.Context, b *redlock.Ballot, err error, p *pl
 // to be sent.
 func (h *hold) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent time.Duration) (*Lease, denial, error) {
 	c := h.engine.client
-	won, err := h.fence(ctx, b, unsent)
-	if err == nil {
-		// Cancellation that races a grant gives the grant back.
-		err = ctx.Err()
-	}
+	second, won, err := h.fence(ctx, b, unsent)
 	if err != nil {
-		return nil, denial{}, contextError(ctx)
+		return nil, h.engine.cutOff(second), contextError(ctx)
+	}
+	if ctx.Err() != nil {
+		// Cancellation that races a grant gives the grant back.
+		return nil, denial{cut: errTooLate}, contextError(ctx)
 	}
 	validity := c.group.Validity(b.Start(), h.ttl)
 	// The clock is read after the last round: an attempt that took too long has
@@ -92,8 +104,11 @@ func (h *hold) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent ti
 		return nil, denial{err: won}, nil
 	}
 	// Before the hold is known to anyone else: nothing of it needs a mutex yet.
-	l := h.lease(h.engine.set, 1, b.Start(), validity)
+	l := h.lease(h.engine.set, b.Start(), validity)
+	h.validity = validity
+	h.slot = h.slot.claim()
 	if !c.won(h, p) {
+		h.slot.renounce()
 		return nil, denial{}, ErrClosed
 	}
 	h.slot.set(h)
@@ -114,7 +129,7 @@ func (e *Engine) granted(reply any) (bool, error) {
 // Why it is right: a later hold's quorum shares a node with the quorum that knows T.
 // That node learned T while this hold had the key there, so before the later hold
 // could take it, and gave the later hold more than T.
-func (h *hold) fence(ctx context.Context, b *redlock.Ballot, unsent time.Duration) (lost, err error) {
+func (h *hold) fence(ctx context.Context, b *redlock.Ballot, unsent time.Duration) (second *redlock.Ballot, lost, err error) {
 	g := h.engine.client.group
 	agree := 0
 	for i := range g.Size() {
@@ -131,9 +146,9 @@ func (h *hold) fence(ctx context.Context, b *redlock.Ballot, unsent time.Duratio
 		}
 	}
 	if agree >= g.Quorum() {
-		return nil, nil
+		return nil, nil, nil
 	}
-	second, err := g.Decide(ctx, redlock.Motion{
+	second, err = g.Decide(ctx, redlock.Motion{
 		Name: "fence",
 		Call: lua.Fence{
 			Keys:      h.keys(),
@@ -145,9 +160,9 @@ func (h *hold) fence(ctx context.Context, b *redlock.Ballot, unsent time.Duratio
 		Unsent: unsent,
 	})
 	if err != nil {
-		return nil, err
+		return second, nil, err
 	}
-	return second.Err(), nil
+	return second, second.Err(), nil
 }
 
 // denied makes out of a lost ballot who has the lock, or why nobody can tell.
@@ -165,24 +180,7 @@ func (e *Engine) denied(b *redlock.Ballot) denial {
 		if a.Vote == redlock.Pending {
 			pending++
 		}
-		if a.Vote != redlock.No {
-			continue
-		}
-		seen, _ := e.kind.Acquired(a.Reply)
-		if seen.Holder == "" {
-			seen.Holder = seen.Head // free, but it is another's turn
-		}
-		if seen.Holder == "" {
-			continue
-		}
-		holders[seen.Holder]++
-		if n := holders[seen.Holder]; n >= holders[d.holder] {
-			if d.holder != seen.Holder {
-				d.ttl = seen.TTL
-			}
-			d.holder, d.ttl = seen.Holder, max(d.ttl, seen.TTL)
-			d.sure = n >= g.Quorum()
-		}
+		e.sees(&d, holders, a)
 	}
 	// With a quorum of nodes answering, rivals are the reason; without, it is the nodes.
 	if len(holders) == 0 || g.Size()-failed < g.Quorum() {
@@ -190,7 +188,41 @@ func (e *Engine) denied(b *redlock.Ballot) denial {
 		d.final = b.Refused()
 		d.sure = false
 	} else if holders[d.holder]+failed+pending < g.Quorum() {
-		d.split = fmt.Errorf("rivals split the votes: %w", b.Err())
+		_, votes := b.SoFar()
+		d.split = &splitError{votes}
+	}
+	return d
+}
+
+// sees notes in d who, by one more node's answer, has the lock.
+func (e *Engine) sees(d *denial, holders map[string]int, a redlock.Answer) {
+	if a.Vote != redlock.No {
+		return
+	}
+	seen, _ := e.kind.Acquired(a.Reply)
+	if seen.Holder == "" {
+		seen.Holder = seen.Head // free, but it is another's turn
+	}
+	if seen.Holder == "" {
+		return
+	}
+	holders[seen.Holder]++
+	if n := holders[seen.Holder]; n >= holders[d.holder] {
+		if d.holder != seen.Holder {
+			d.ttl = seen.TTL
+		}
+		d.holder, d.ttl = seen.Holder, max(d.ttl, seen.TTL)
+		d.sure = n >= e.client.group.Quorum()
+	}
+}
+
+// cutOff makes out of a ballot, decided or not, what a caller knows whose time is over.
+func (e *Engine) cutOff(b *redlock.Ballot) denial {
+	answers, votes := b.SoFar()
+	d := denial{cut: votes}
+	holders := make(map[string]int, 1)
+	for _, a := range answers {
+		e.sees(&d, holders, a)
 	}
 	return d
 }
@@ -204,7 +236,11 @@ func (h *hold) giveBack(seen bool) {
 	if granted {
 		// Not on a cancelled context: it would leave a quorum of keys behind (trap 9).
 		// The wait is short: each ballot is decided within the node timeout.
-		ctx, cancel := context.WithTimeout(context.Background(), g.NodeTimeout())
+		patience := g.NodeTimeout()
+		if h.brief {
+			patience = tryPatience(patience)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		_ = b.Wait(ctx)
 	}

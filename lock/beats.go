@@ -90,7 +90,7 @@ func (c *Client) beat(engine *Engine, kind Queue, ids []string) {
 	name := c.id + "." + strconv.FormatInt(c.numbers.Add(1), 10)
 	c.group.Vote(redlock.Motion{
 		Name: "beat",
-		Call: kind.Beat(engine.request("", 0), name, ids),
+		Call: kind.Beat(engine.request(""), name, ids),
 		Yes:  func(any) (bool, error) { return true, nil },
 		// Where tens of thousands ask, it comes late rather than not at all; until the next.
 		Unsent: engine.set.sign(),

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/holdfast-go/holdfast/redlock"
 	"github.com/holdfast-go/holdfast/waiter"
 )
 
@@ -16,10 +17,12 @@ import (
 type contest struct {
 	client *Client
 	key    contestKey
+	forced string   // the hold id whose end was published while it was the holder's
 	holder *hold    // nil: nobody in this process, as far as is known
 	queue  []*place // first come, first served
 	first  [1]*place
-	last   *denial // what the last attempt found; nil: none has been made
+	last   *denial         // what the last attempt found; nil: none has been made
+	asking *redlock.Ballot // the contenders' attempt that is under way, or was cut off; nil: none
 
 	// Of contenders.
 	wakes  *waiter.Subscription // nil: none
@@ -76,6 +79,14 @@ func (c *Client) contest(key contestKey) *contest {
 		c.contests[key] = ct
 	}
 	return ct
+}
+
+// began is when the Lock of p was called.
+func (p *place) began() time.Time {
+	if p.queuer != nil {
+		return p.queuer.began
+	}
+	return p.contender.began
 }
 
 // turn tells whether p, a contender's, is to make an attempt now; or somebody has made
@@ -180,6 +191,9 @@ func (ct *contest) tidy() {
 func (ct *contest) published(id string) {
 	ct.client.mu.Lock()
 	defer ct.client.mu.Unlock()
+	if ct.holder != nil && ct.holder.id == id {
+		ct.forced = id // not by an Unlock, which comes first here
+	}
 	// A release of this process has woken the head already, without the way round
 	// through Redis, unless the nodes were late to learn of it. That of the present
 	// holder is somebody's ForceUnlock.
@@ -191,24 +205,31 @@ func (ct *contest) published(id string) {
 }
 
 // won makes h the holder, in place of p's wait if there was one. It fails if the
-// client is closed.
+// client is closed, or about to be.
 func (c *Client) won(h *hold, p *place) bool {
 	c.mu.Lock()
-	if c.closed {
+	if c.draining {
 		c.mu.Unlock()
 		return false
 	}
 	ct := c.contest(h.engine.contest())
 	before := ct.holder
+	if before == nil {
+		c.taken()
+	}
+	reason := ReasonGone
+	if before != nil && ct.forced == before.id {
+		reason = ReasonForced
+	}
 	ct.holder = h
-	ct.last = nil
+	ct.last, ct.asking = nil, nil
 	ct.hushed = false
 	if p != nil {
 		ct.remove(p)
 	}
 	c.mu.Unlock()
 	if before != nil {
-		before.lose("another owner has acquired it")
+		before.lose(reason)
 	}
 	return true
 }
@@ -255,7 +276,7 @@ func (p *place) saw(d denial) denial {
 	if d.sure && c.ended(p.contest.key.lock, d.holder) {
 		d.sure = false
 	}
-	p.contest.last = &d
+	p.contest.last, p.contest.asking = &d, nil
 	if d.holder != "" && !c.made(d.holder) {
 		p.contest.streak, p.contest.since, p.contest.lonely = 0, 0, false
 	}
@@ -267,11 +288,45 @@ func (p *place) seen() denial {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if h := p.contest.holder; h != nil {
+	return p.contest.seen()
+}
+
+// seen tells who has the lock, as far as this process knows. Called with mu held.
+func (ct *contest) seen() denial {
+	if h := ct.holder; h != nil {
 		return denial{holder: h.id, sure: true}
 	}
-	if p.contest.last == nil {
+	if ct.last == nil {
 		return denial{}
 	}
-	return *p.contest.last
+	return *ct.last
+}
+
+// asks remembers the attempt that p makes, unless p is nil, for the errors of those who
+// wait behind it.
+func (p *place) asking(b *redlock.Ballot) {
+	if p == nil {
+		return
+	}
+	c := p.contest.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p.contest.asking = b
+}
+
+// known is what this process knows of why the engine's lock is not to be had.
+func (e *Engine) known() denial {
+	c := e.client
+	c.mu.Lock()
+	ct := c.contests[e.contest()]
+	if ct == nil {
+		c.mu.Unlock()
+		return denial{}
+	}
+	d, b := ct.seen(), ct.asking
+	c.mu.Unlock()
+	if d.holder == "" && d.err == nil && b != nil {
+		return e.cutOff(b)
+	}
+	return d
 }

@@ -1,53 +1,82 @@
 package lock
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
-// A scope is one context that a lease has handed out.
+// A scope is one context that a lease has handed out. It ends with the lease, and with its
+// parent; values and deadline are the parent's.
 type scope struct {
 	context.Context
+	parent context.Context
 	lease  *Lease
 	cancel context.CancelCauseFunc
-	stop   func() bool // unhooks from the parent; nil if the parent had ended
+	stop   func() bool // unhooks from the parent; nil if that cannot end
 }
 
+type leaseKey struct{}
+
 // Context returns a context for work under the lease. It carries ownership, so that a
-// Lock deeper down re-enters. It is cancelled when the lease is over, with the cause
-// [ErrLost] or [ErrReleased]: in case of a loss before the keys can expire, even if
-// every node is dead or silent.
+// Lock deeper down re-enters; and the lease, for [FromContext]. It is cancelled when the
+// lease is over, with what [Lease.Err] returns as its cause: in case of a loss before the
+// keys can expire, even if every node is dead or silent.
 //
 // A context carries one owner: the one of the lease that it was made of last. Who holds two
 // locks and works under both takes the second under the first's context, or both under one
-// of [WithOwner]. Owners are known to the client that they lock with, and to no other.
+// of [WithOwner]. Owners are known to the client that they lock with, and to no other. An
+// owner ends with the last lease that it has: a goroutine that goes on after Unlock waits
+// for the lock as everybody else does.
 //
-// Once every parent given to it has ended, the watchdog stops renewing, so that
-// abandoned work lets its lock lapse within a TTL. A parent that is given later has it
-// renew again.
+// Abandoned work lets its lock lapse: once every context of the work has ended, the watchdog
+// stops renewing, and the lease is lost within a TTL. The contexts of the work are the parents
+// given to Context, from the first on, and the context that Lock was called with, unless that
+// one cannot end. So a leader may give its lease to one request after the other; what keeps
+// the lease is the context that the leader itself was made leader under. A parent that is
+// given later has the watchdog renew again.
 func (l *Lease) Context(parent context.Context) context.Context {
 	if l.hold == nil {
 		ctx, cancel := context.WithCancelCause(parent)
 		cancel(ErrNotHeld)
 		return ctx
 	}
+	s := &scope{parent: parent, lease: l}
 	h := l.hold
-	ctx, cancel := context.WithCancelCause(context.WithValue(parent, ownerKey{}, h.slot.owner))
-	s := &scope{Context: ctx, lease: l, cancel: cancel}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if l.err != nil {
-		cancel(l.err)
-		return s
+	if l.reason == ReasonNone && l.work == nil {
+		l.work = newWork(l)
 	}
-	if l.scopes == nil {
-		l.scopes = make(map[*scope]struct{}, 1)
+	switch {
+	case parent.Done() != nil:
+		s.Context, s.cancel = context.WithCancelCause(parent)
+	case l.reason == ReasonNone:
+		s.Context, s.cancel = l.work.endless()
+	default:
+		s.Context, s.cancel = context.WithCancelCause(context.Background())
 	}
-	l.scopes[s] = struct{}{}
-	l.scoped = true
-	l.parents++
-	// It runs on a goroutine of its own, so hold.mu may be held here.
-	s.stop = context.AfterFunc(parent, func() { l.parentEnded(s) })
-	h.schedule()
+	switch {
+	case l.reason != ReasonNone:
+		s.cancel(l.failure())
+	case parent.Done() != nil:
+		l.work.follow(s)
+		h.schedule()
+	default:
+		h.schedule()
+	}
 	return s
 }
+
+// FromContext returns the innermost lease that ctx comes from, by [Lease.Context] or
+// [Locker].Do: for code to which the lease itself was not given, and which needs its token.
+// The lease may be over; see [Lease.Err].
+func FromContext(ctx context.Context) (*Lease, bool) {
+	l, ok := ctx.Value(leaseKey{}).(*Lease)
+	return l, ok
+}
+
+// Deadline implements [context.Context].
+func (s *scope) Deadline() (time.Time, bool) { return s.parent.Deadline() }
 
 // Err looks at the clock before it says that all is well: a process that was paused
 // past the lease's validity must not go on because a timer has not fired yet.
@@ -60,33 +89,17 @@ func (s *scope) Err() error {
 	return s.Context.Err()
 }
 
-// parentEnded notes that nobody waits for the work of s any more.
-func (l *Lease) parentEnded(s *scope) {
-	h := l.hold
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if _, ok := l.scopes[s]; !ok {
-		return // the lease was over first
+// Value implements [context.Context].
+func (s *scope) Value(key any) any {
+	switch key.(type) {
+	case ownerKey:
+		return s.lease.hold.slot.owner
+	case leaseKey:
+		return s.lease
 	}
-	delete(l.scopes, s)
-	l.parents--
-	if l.err == nil {
-		h.schedule()
+	// What ends this context is found by a key, too: it comes before the parent's values.
+	if v := s.Context.Value(key); v != nil || s.stop != nil {
+		return v
 	}
-}
-
-// cancel ends every context that the lease has handed out. Called without hold.mu: a
-// cancellation runs code that is not ours.
-func (l *Lease) cancel(cause error) {
-	l.hold.mu.Lock()
-	scopes := l.scopes
-	l.scopes = nil
-	if l.err != nil {
-		cause = l.err
-	}
-	l.hold.mu.Unlock()
-	for s := range scopes {
-		s.stop()
-		s.cancel(cause)
-	}
+	return s.parent.Value(key)
 }

@@ -18,7 +18,13 @@ import (
 // stands here does not change, and the compiler holds it.
 var (
 	_ func([]redis.UniversalClient, ...lock.ClientOption) (*lock.Client, error) = lock.NewClient
-	_ interface{ Close() error }                                                = (*lock.Client)(nil)
+
+	_ interface {
+		Close() error
+		Shutdown(ctx context.Context) error
+		Health(ctx context.Context) []lock.NodeHealth
+		ID() string
+	} = (*lock.Client)(nil)
 
 	_ func(time.Duration) lock.Option                = lock.WithTTL
 	_ func() lock.Option                             = lock.WithoutWatchdog
@@ -30,7 +36,9 @@ var (
 	_ func(*slog.Logger) lock.ClientOption           = lock.WithLogger
 	_ lock.ClientOption                              = lock.Option(nil) // the default of a client's locks
 
-	_ func(context.Context) context.Context = lock.WithOwner
+	_ func(context.Context) context.Context     = lock.WithOwner
+	_ func(context.Context) context.Context     = lock.WithoutOwner
+	_ func(context.Context) (*lock.Lease, bool) = lock.FromContext
 
 	_ error = lock.ErrLocked
 	_ error = lock.ErrLost
@@ -39,6 +47,8 @@ var (
 	_ error = lock.ErrClosed
 	_ error = (*lock.AcquireError)(nil)
 	_ error = (*lock.LeaseError)(nil)
+	_ error = lock.ErrNoQuorum
+	_ error = lock.ErrRestarted
 	_ error = redlock.ErrNoQuorum
 	_ error = (*redlock.NoQuorumError)(nil)
 )
@@ -50,13 +60,18 @@ type locker interface {
 	Lock(ctx context.Context) (*lock.Lease, error)
 	TryLock(ctx context.Context) (*lock.Lease, error)
 	Do(ctx context.Context, fn func(context.Context) error) error
+}
+
+type inspector interface {
 	Inspect(ctx context.Context) (lock.State, error)
 	ForceUnlock(ctx context.Context) (bool, error)
 }
 
 var (
-	_ locker      = lock.Locker(nil)
-	_ lock.Locker = locker(nil)
+	_ locker         = lock.Locker(nil)
+	_ lock.Locker    = locker(nil)
+	_ inspector      = lock.Inspector(nil)
+	_ lock.Inspector = inspector(nil)
 )
 
 var _ interface {
@@ -80,6 +95,9 @@ var (
 	_ = func(n lock.NodeState) (address string, reachable bool, holder string, count int, ttl time.Duration, token int64, err error) {
 		return n.Address, n.Reachable, n.Holder, n.Count, n.TTL, n.Token, n.Err
 	}
+	_ = func(e lock.LeaseError) (op, name, hold string, err error, reason lock.Reason, last error) {
+		return e.Op, e.Name, e.Hold, e.Err, e.Reason, e.Last
+	}
 	_ = func(e redlock.NoQuorumError) (nodes []redlock.NodeAnswer) { return e.Nodes }
 	_ = func(n redlock.NodeAnswer) (address string, agreed bool, err error) { return n.Address, n.Agreed, n.Err }
 )
@@ -93,6 +111,11 @@ func TestErrorsAreToldApart(t *testing.T) {
 			require.Equal(t, i == j, errors.Is(err, other), "%v is %v", err, other)
 		}
 	}
+}
+
+func TestErrorsOfNodesHaveNamesHere(t *testing.T) {
+	require.Equal(t, redlock.ErrNoQuorum, lock.ErrNoQuorum)
+	require.Equal(t, redlock.ErrRestarted, lock.ErrRestarted)
 }
 
 func TestErrorOfAcquiringIsAllThatItNames(t *testing.T) {

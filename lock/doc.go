@@ -17,11 +17,11 @@
 //
 // # Words
 //
-// An owner is who may re-enter; a context carries it. A hold lasts from an owner's
-// first lease on a name to its last unlock and has an id that is never used again. A
-// lease is one acquisition within a hold. Validity is until when the holder may rely
-// on a lease: the attempt's start + TTL - clock drift, on the monotonic clock. The
-// token is a number that grows with every hold of a name.
+// The owner is the identity that may re-enter a lock; it travels in a context. A hold lasts
+// from an owner's first lease on a name to its last unlock, and has an id that is never used
+// again. A lease is one acquisition within a hold. The validity of a lease is the moment until
+// which its holder may rely on it: the attempt's start + TTL - clock drift, on the monotonic
+// clock. The fencing token is a number that grows with every hold of a name.
 //
 // # Promises
 //
@@ -32,7 +32,7 @@
 //     validity, with every node dead or silent.
 //   - I3 tokens: a hold's token is greater than every token returned before on that
 //     name, over any quorum; re-entry returns the same one.
-//   - I4 retry-safe: a command that runs twice, or late, changes nothing more.
+//   - I4 retry-safe: a command that runs twice, or late, has no further effect.
 //   - I5 nothing left behind: an attempt that did not succeed leaves no key on a node
 //     that can be reached, and none for longer than a TTL on any other.
 //   - I6 liveness: with a quorum up, a free lock is acquired; a crashed holder blocks

@@ -20,7 +20,10 @@ type Engine struct {
 	err    error // what is wrong with the lock; every call returns it
 }
 
-var _ Locker = (*Engine)(nil)
+var (
+	_ Locker    = (*Engine)(nil)
+	_ Inspector = (*Engine)(nil)
+)
 
 // NewEngine makes the lock called name. It talks to no node. What is wrong with name
 // or opts is the error of every later call.
@@ -61,11 +64,10 @@ func (e *Engine) contest() contestKey {
 }
 
 // request is what the kind's scripts are told about the hold called id.
-func (e *Engine) request(id string, count int) Request {
+func (e *Engine) request(id string) Request {
 	return Request{
 		Keys:      e.keys(),
 		Hold:      id,
-		Count:     count,
 		TTL:       e.set.ttl,
 		Retention: e.client.retention,
 		Guard:     e.client.guard,

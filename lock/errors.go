@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/holdfast-go/holdfast/redlock"
 )
 
 var (
@@ -20,18 +22,28 @@ var (
 	ErrReleased = errors.New("lease is released")
 	// ErrClosed says that the client is closed.
 	ErrClosed = errors.New("client is closed")
+	// ErrNoQuorum says that too few nodes answered, or agreed, and that this is not because
+	// another owner has the lock. It is redlock.ErrNoQuorum; [redlock.NoQuorumError] tells
+	// what each node said.
+	ErrNoQuorum = redlock.ErrNoQuorum
+	// ErrRestarted says that a node started not long ago and gives no votes yet; see
+	// [WithRestartGuard]. It is redlock.ErrRestarted.
+	ErrRestarted = redlock.ErrRestarted
 )
 
-// An AcquireError says why a lock was not acquired: it wraps [ErrLocked], the
-// context's error, [ErrLost], [ErrClosed] or redlock.ErrNoQuorum, and tells who held
-// the lock when it was last seen.
+// An AcquireError says why a lock was not acquired. It is an [ErrLocked] if others had the
+// lock, an [ErrNoQuorum] if too few nodes could be asked, and never both; it is also the
+// context's error if that ended the wait, or [ErrClosed], or [ErrLost] if the owner's
+// earlier lease of the lock is lost and not unlocked yet.
 type AcquireError struct {
 	Name   string
 	Holder string        // the hold id last seen, or whose turn it was; "" if none was
+	Own    bool          // Holder is a hold of the very client that was to lock
 	TTL    time.Duration // what that hold had left then, unless it is renewed; negative: it has no TTL
 	Waited time.Duration // how long the caller waited
 	Err    error         // why the caller stopped trying
 	Last   error         // why the last attempt failed, if not because of Holder; may be nil
+	Silent []string      // nodes that had not answered the attempt that the end of the wait cut off
 }
 
 func (e *AcquireError) Error() string {
@@ -42,6 +54,9 @@ func (e *AcquireError) Error() string {
 	}
 	if e.Holder != "" {
 		fmt.Fprintf(&s, "; held by %s", e.Holder)
+		if e.Own {
+			s.WriteString(" (this client)")
+		}
 		switch {
 		case e.TTL < 0:
 			s.WriteString(", whose key has no TTL")
@@ -52,34 +67,40 @@ func (e *AcquireError) Error() string {
 	if e.Last != nil {
 		fmt.Fprintf(&s, "; last attempt: %v", e.Last)
 	}
+	var votes *redlock.NoQuorumError
+	if len(e.Silent) > 0 && !errors.As(e.Last, &votes) {
+		fmt.Fprintf(&s, "; cut off while asking again, without an answer from %s", strings.Join(e.Silent, ", "))
+	}
 	return s.String()
 }
 
-// Unwrap lists why the caller stopped trying and why the last attempt failed.
+// Unwrap lists why the caller stopped trying, why the last attempt failed, and [ErrLocked]
+// if that was because of others.
 func (e *AcquireError) Unwrap() []error {
-	if e.Last == nil {
-		return []error{e.Err}
+	errs := []error{e.Err}
+	if e.Last != nil {
+		errs = append(errs, e.Last)
 	}
-	return []error{e.Err, e.Last}
-}
-
-// A LeaseError says what went wrong with a lease: it wraps [ErrLost], [ErrReleased]
-// or redlock.ErrNoQuorum.
-type LeaseError struct {
-	Op     string // "unlock", "extend"
-	Name   string
-	Hold   string // the hold's id
-	Err    error
-	Reason string // why the lease was lost; may be empty
-}
-
-func (e *LeaseError) Error() string {
-	s := fmt.Sprintf("%s %q (hold %s): %v", e.Op, e.Name, e.Hold, e.Err)
-	if e.Reason != "" {
-		s += ": " + e.Reason
+	down := errors.Is(e.Err, ErrNoQuorum) || errors.Is(e.Last, ErrNoQuorum)
+	if e.Holder != "" && !down && !errors.Is(e.Err, ErrLocked) {
+		errs = append(errs, ErrLocked)
 	}
-	return s
+	return errs
 }
 
-// Unwrap returns Err.
-func (e *LeaseError) Unwrap() error { return e.Err }
+// A splitError says that nobody had the lock, as rivals split the votes. It is no
+// [ErrNoQuorum]: the nodes are well, and it is the rivals that are in the way.
+type splitError struct{ votes *redlock.NoQuorumError }
+
+func (e *splitError) Error() string {
+	return fmt.Sprintf("rivals split the votes: %d of %d nodes granted it, %d needed", e.votes.Agreed, len(e.votes.Nodes), e.votes.Need)
+}
+
+// Unwrap returns [ErrLocked].
+func (e *splitError) Unwrap() error { return ErrLocked }
+
+var (
+	errNotAsked = errors.New("no node had been asked")
+	errTurn     = errors.New("another call of the same owner was under way")
+	errTooLate  = errors.New("it was granted when the wait was over, and was given back")
+)

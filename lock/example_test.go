@@ -188,11 +188,14 @@ func ExampleLease_Context() {
 	}
 
 	<-ctx.Done()
-	fmt.Println(context.Cause(ctx))
-	fmt.Println(errors.Is(lease.Err(), lock.ErrLost))
+	fmt.Println(errors.Is(context.Cause(ctx), lock.ErrLost))
+	var lost *lock.LeaseError
+	if errors.As(lease.Err(), &lost) {
+		fmt.Println(lost.Name, lost.Reason)
+	}
 	// Output:
-	// lease is lost
 	// true
+	// orders:42 it was ended by ForceUnlock
 }
 
 // Without the watchdog a lease ends after its TTL, unless it is extended.

@@ -2,45 +2,132 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// ForceUnlock implements [Locker]. It ends exactly the holds that it finds: run twice,
+// ForceUnlock implements [Inspector]. It ends exactly the holds that it finds: run twice,
 // or late, it cannot end a later one (I4).
 func (e *Engine) ForceUnlock(ctx context.Context) (bool, error) {
 	s, err := e.Inspect(ctx)
 	if err != nil {
 		return false, fmt.Errorf("force unlock: %w", err)
 	}
-	if err := e.client.enter(); err != nil {
-		return false, fmt.Errorf("force unlock %q: %w", e.name, err)
-	}
-	defer e.client.leave()
 	holders := make(map[string]struct{}, 1)
 	for _, n := range s.Nodes {
 		if n.Holder != "" {
 			holders[n.Holder] = struct{}{}
 		}
 	}
+	ended := false
+	var failed error
 	for holder := range holders {
-		b, err := e.client.group.Decide(ctx, redlock.Motion{
+		did, err := e.force(ctx, holder, s)
+		ended, failed = ended || did, errors.Join(failed, err)
+	}
+	return ended, failed
+}
+
+// ForceUnlockHold is ForceUnlock for the hold called hold alone: the one that was looked at,
+// and not one that has come since.
+func (e *Engine) ForceUnlockHold(ctx context.Context, hold string) (bool, error) {
+	if hold == "" {
+		return false, fmt.Errorf("force unlock %q: the hold id is empty", e.name)
+	}
+	s, err := e.Inspect(ctx)
+	if err != nil {
+		return false, fmt.Errorf("force unlock: %w", err)
+	}
+	return e.force(ctx, hold, s)
+}
+
+// force ends the hold called hold wherever it is, and tells whether somebody had the lock by
+// it, or may have had.
+func (e *Engine) force(ctx context.Context, hold string, s State) (ended bool, err error) {
+	c, g := e.client, e.client.group
+	fail := func(err error) (bool, error) { return ended, fmt.Errorf("force unlock %q: %w", e.name, err) }
+	if err := c.enter(); err != nil {
+		return fail(err)
+	}
+	defer c.leave()
+	seen, undecided := s.votes(hold)
+	relied := seen > 0 && seen+undecided >= g.Quorum()
+	if relied {
+		// First of all: whoever finds that it has ended finds out why. What a minority of
+		// nodes has needs none, and may be on its way to be granted.
+		life := markLife
+		for _, n := range s.Nodes {
+			if n.Holder == hold {
+				life = max(life, n.TTL) // it is renewed before that, or over
+			}
+		}
+		_, err := g.Decide(ctx, redlock.Motion{
 			Name: "force unlock",
-			Call: e.kind.Release(e.request(holder, 0), false, 0),
-			Yes:  e.vacated,
+			Call: lua.Force{Keys: e.keys(), Hold: hold, Life: life}.Call(),
+			Yes:  lua.ParseForced,
 			All:  true,
 		})
 		if err != nil {
-			return false, fmt.Errorf("force unlock %q: %w", e.name, contextError(ctx))
-		}
-		if err := b.Err(); err != nil {
-			return false, fmt.Errorf("force unlock %q: %w", e.name, err)
-		}
-		// A holder in this process need not wait for its next renewal to learn of it.
-		if h := e.client.holder(e.contest()); h != nil && h.id == holder {
-			h.lose("it was ended by ForceUnlock")
+			return fail(contextError(ctx))
 		}
 	}
-	return s.Held, nil // what a minority of nodes had was nobody's
+	b, err := g.Decide(ctx, redlock.Motion{
+		Name: "force unlock",
+		Call: e.kind.Release(e.request(hold), false, 0),
+		Yes:  e.vacated,
+		All:  true,
+	})
+	if err != nil {
+		return fail(contextError(ctx))
+	}
+	found, silent := 0, 0
+	for i := range g.Size() {
+		a := b.Answer(i)
+		if a.Vote != redlock.Yes {
+			silent++
+		} else if r, _ := e.kind.Released(a.Reply); r.Found {
+			found++
+		}
+	}
+	ended = found > 0 && (relied || found+silent >= g.Quorum())
+	// A holder in this process need not wait for its next renewal to learn of it.
+	if h := c.holder(e.contest()); h != nil && h.id == hold {
+		h.lose(ReasonForced)
+		ended = ended || found > 0
+	}
+	if err := b.Err(); err != nil {
+		return fail(err)
+	}
+	return ended, nil
+}
+
+// whyGone tells why so many nodes, as b shows, do not have the hold any more.
+func (h *hold) whyGone(b *redlock.Ballot) Reason {
+	for i := range h.engine.client.group.Size() {
+		if e, err := lua.ParseExtended(b.Answer(i).Reply); err == nil && e == lua.ExtendForced {
+			return ReasonForced
+		}
+	}
+	return ReasonGone
+}
+
+// askWhyGone is whyGone of one that was found to be gone by another question than for its
+// extension. It takes no longer than a node timeout.
+func (h *hold) askWhyGone() Reason {
+	g := h.engine.client.group
+	b, err := g.Decide(context.Background(), redlock.Motion{
+		Name: "forced",
+		Call: lua.Forced{Keys: h.keys(), Hold: h.id}.Call(),
+		Yes:  lua.ParseForced,
+		All:  true,
+	})
+	for i := range g.Size() {
+		if err == nil && b.Answer(i).Vote == redlock.Yes {
+			return ReasonForced
+		}
+	}
+	return ReasonGone
 }

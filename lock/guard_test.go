@@ -10,29 +10,52 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-go/holdfast/fair"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/redlock"
 	"github.com/holdfast-go/holdfast/reentrant"
 )
 
+// newLocker makes a lock of some kind.
+type newLocker func(c *lock.Client) anyLock
+
+type anyLock interface {
+	lock.Locker
+	lock.Inspector
+}
+
+// forEachKind runs f with every kind of lock at the same time: each has scripts of its own.
+func forEachKind(t *testing.T, f func(t *testing.T, kind newLocker)) {
+	t.Parallel()
+	for name, kind := range map[string]newLocker{
+		"reentrant": func(c *lock.Client) anyLock { return reentrant.New(c, "orders") },
+		"fair":      func(c *lock.Client) anyLock { return fair.New(c, "orders") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f(t, kind)
+		})
+	}
+}
+
 // The classic sequence of trap 13: a bare majority grants, one of its nodes crashes
 // without anything on disk and is back at once, and votes for somebody else.
-func restartUnderHolder(t *testing.T, opts ...lock.ClientOption) (second *lock.Lease, state lock.State, err error) {
+func restartUnderHolder(t *testing.T, kind newLocker, opts ...lock.ClientOption) (second *lock.Lease, state lock.State, err error) {
 	servers := redistest.StartN(t, 5)
 	var nodes []redis.UniversalClient
 	for _, s := range servers {
 		// The holder's command must not reach a server that starts while it dials again.
 		nodes = append(nodes, s.Client(t, func(o *redis.Options) { o.DialerRetries = 1 }))
 	}
-	opts = append(opts, lock.WithTTL(20*time.Second))
+	opts = append(opts, lock.WithTTL(time.Minute))
 	// The guard must not count the start of the servers as a restart, so the holder has none.
-	alice, err := lock.NewClient(nodes, lock.WithTTL(20*time.Second))
+	alice, err := lock.NewClient(nodes, lock.WithTTL(time.Minute))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, alice.Close()) })
 	servers[3].Kill()
 	servers[4].Kill()
-	first, err := reentrant.New(alice, "orders").Lock(context.Background())
+	first, err := kind(alice).Lock(context.Background())
 	require.NoError(t, err)
 	servers[3].Start()
 	servers[4].Start()
@@ -41,7 +64,7 @@ func restartUnderHolder(t *testing.T, opts ...lock.ClientOption) (second *lock.L
 	bob, err := lock.NewClient(redistest.Clients(t, servers), opts...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, bob.Close()) })
-	orders := reentrant.New(bob, "orders")
+	orders := kind(bob)
 	second, err = orders.TryLock(context.Background())
 	require.NoError(t, first.Err(), "the first holder knows nothing")
 	state, inspectErr := orders.Inspect(context.Background())
@@ -50,63 +73,68 @@ func restartUnderHolder(t *testing.T, opts ...lock.ClientOption) (second *lock.L
 }
 
 func TestWithoutGuardARestartedNodeVotesForASecondHolder(t *testing.T) {
-	t.Parallel()
-	second, _, err := restartUnderHolder(t)
-	require.NoError(t, err, "this is what the guard is for")
-	require.NoError(t, second.Err())
+	forEachKind(t, func(t *testing.T, kind newLocker) {
+		second, _, err := restartUnderHolder(t, kind)
+		require.NoError(t, err, "this is what the guard is for")
+		require.NoError(t, second.Err())
+	})
 }
 
 func TestGuardKeepsARestartedNodeFromVoting(t *testing.T) {
-	t.Parallel()
-	second, state, err := restartUnderHolder(t, lock.WithRestartGuard(20*time.Second))
-	require.Error(t, err)
-	require.Nil(t, second)
-	restarted := 0
-	for _, n := range state.Nodes {
-		if n.Err != nil {
-			require.ErrorIs(t, n.Err, redlock.ErrRestarted)
-			restarted++
+	forEachKind(t, func(t *testing.T, kind newLocker) {
+		second, state, err := restartUnderHolder(t, kind, lock.WithRestartGuard(time.Hour))
+		require.Error(t, err)
+		require.Nil(t, second)
+		restarted := 0
+		for _, n := range state.Nodes {
+			if n.Err != nil {
+				require.ErrorIs(t, n.Err, redlock.ErrRestarted)
+				restarted++
+			}
 		}
-	}
-	require.Equal(t, 5, restarted, "all servers are young here")
+		require.Equal(t, 5, restarted, "all servers are young here")
+	})
 }
 
 func TestNodeVotesOnceItIsOlderThanTheGuard(t *testing.T) {
-	t.Parallel()
-	s := redistest.Start(t)
-	c, err := lock.NewClient([]redis.UniversalClient{s.Client(t)},
-		lock.WithTTL(time.Second), lock.WithRestartGuard(2*time.Second))
-	require.NoError(t, err)
-	defer c.Close()
-	orders := reentrant.New(c, "orders")
-	_, err = orders.TryLock(context.Background())
-	require.ErrorIs(t, err, redlock.ErrRestarted)
-	require.ErrorIs(t, err, redlock.ErrNoQuorum)
-	require.ErrorContains(t, err, "no grants for another")
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	lease, err := orders.Lock(ctx)
-	require.NoError(t, err)
-	require.NoError(t, lease.Unlock(ctx))
+	forEachKind(t, func(t *testing.T, kind newLocker) {
+		s := redistest.Start(t)
+		var log logbook
+		c, err := lock.NewClient([]redis.UniversalClient{s.Client(t)},
+			lock.WithTTL(time.Second), lock.WithRestartGuard(8*time.Second), log.option()) // asked before that is over
+		require.NoError(t, err)
+		defer c.Close()
+		redistest.Eventually(t, time.Minute, func() bool { return len(log.lines("restart guard", "level=WARN")) == 1 }, "it is logged")
+		orders := kind(c)
+		_, err = orders.TryLock(context.Background())
+		require.ErrorIs(t, err, redlock.ErrRestarted)
+		require.ErrorIs(t, err, redlock.ErrNoQuorum)
+		require.ErrorContains(t, err, "no grants for another")
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		lease, err := orders.Lock(ctx)
+		require.NoError(t, err)
+		require.NoError(t, lease.Unlock(ctx))
+	})
 }
 
 // A server comes back with a snapshot from before the last tokens were granted (trap 13).
-func tokensAroundAnOldSnapshot(t *testing.T, opts ...lock.ClientOption) (before, after int64) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+func tokensAroundAnOldSnapshot(t *testing.T, kind newLocker, opts ...lock.ClientOption) (before, after int64) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	servers := redistest.StartN(t, 3)
 	nodes := redistest.Clients(t, servers)
 	c, err := lock.NewClient(nodes, append(opts, lock.WithTTL(time.Second))...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
-	orders := reentrant.New(c, "orders")
+	orders := kind(c)
 	grant := func() int64 {
 		lease, err := orders.Lock(ctx)
 		require.NoError(t, err)
 		require.NoError(t, lease.Unlock(ctx))
 		return lease.Token()
 	}
-	redistest.Eventually(t, 10*time.Second, func() bool {
+	redistest.Eventually(t, time.Minute, func() bool {
 		token := strconv.FormatInt(grant(), 10)
 		return !slices.ContainsFunc(nodes, func(n redis.UniversalClient) bool { return n.Get(ctx, "lock:{orders}:token").Val() != token })
 	}, "all counters agree")
@@ -124,36 +152,82 @@ func tokensAroundAnOldSnapshot(t *testing.T, opts ...lock.ClientOption) (before,
 }
 
 func TestWithoutGuardAnOldSnapshotMakesTokensFall(t *testing.T) {
-	t.Parallel()
-	before, after := tokensAroundAnOldSnapshot(t)
-	require.LessOrEqual(t, after, before, "this is what the guard is for")
+	forEachKind(t, func(t *testing.T, kind newLocker) {
+		before, after := tokensAroundAnOldSnapshot(t, kind)
+		require.LessOrEqual(t, after, before, "this is what the guard is for")
+	})
 }
 
 func TestGuardKeepsTokensGrowingAfterAnOldSnapshot(t *testing.T) {
-	t.Parallel()
-	before, after := tokensAroundAnOldSnapshot(t, lock.WithRestartGuard(time.Second))
-	require.Greater(t, after, before)
+	forEachKind(t, func(t *testing.T, kind newLocker) {
+		before, after := tokensAroundAnOldSnapshot(t, kind, lock.WithRestartGuard(time.Second))
+		require.Greater(t, after, before)
+	})
+}
+
+// A token may have come from a node whose clock is ahead: tokens grow as long as it is so by
+// less than the guard.
+func TestGuardHasTokensGrowPastThoseOfAClockThatWasAhead(t *testing.T) {
+	forEachKind(t, func(t *testing.T, kind newLocker) {
+		const ahead, guard = 2 * time.Second, 4 * time.Second
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		s := redistest.Start(t)
+		look := s.Client(t)
+		c, err := lock.NewClient([]redis.UniversalClient{s.Client(t)}, lock.WithTTL(time.Second), lock.WithRestartGuard(guard))
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, c.Close()) })
+		orders := kind(c)
+		grant := func() int64 {
+			lease, err := orders.Lock(ctx)
+			require.NoError(t, err)
+			require.NoError(t, lease.Unlock(ctx))
+			return lease.Token()
+		}
+		grant()
+		require.NoError(t, look.Save(ctx).Err())
+		require.NoError(t, look.Set(ctx, "lock:{orders}:token", time.Now().Add(ahead).UnixMicro(), 0).Err())
+		before := grant()
+		s.Kill()
+		s.Start()
+		require.Greater(t, grant(), before)
+	})
 }
 
 // A node that is given a hold again votes in its renewals: not while it is young.
 func TestGuardedNodeIsNotRepairedEither(t *testing.T) {
-	t.Parallel()
-	const guard = 2 * time.Second
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
-	servers := redistest.StartN(t, 3)
-	c, err := lock.NewClient(redistest.Clients(t, servers), lock.WithTTL(time.Second), lock.WithRestartGuard(guard))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, c.Close()) })
-	lease, err := reentrant.New(c, "orders").Lock(ctx)
-	require.NoError(t, err)
-	restarted := time.Now()
-	servers[2].Restart()
-	look := servers[2].Client(t)
-	redistest.Eventually(t, 15*time.Second, func() bool { return look.Exists(ctx, "lock:{orders}").Val() == 1 }, "it has the hold again")
-	require.Greater(t, time.Since(restarted), guard)
-	require.NoError(t, lease.Err())
-	require.NoError(t, lease.Unlock(ctx))
+	forEachKind(t, func(t *testing.T, kind newLocker) {
+		const guard = 8 * time.Second // as is the TTL: a busy machine must not lose the lease
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		defer cancel()
+		servers := redistest.StartN(t, 3)
+		c, err := lock.NewClient(redistest.Clients(t, servers), lock.WithTTL(guard), lock.WithRestartGuard(guard), lock.WithNodeTimeout(2*time.Second))
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, c.Close()) })
+		lease, err := kind(c).Lock(ctx)
+		require.NoError(t, err)
+		restarted := time.Now()
+		servers[2].Restart()
+		look := servers[2].Client(t)
+		redistest.Eventually(t, time.Minute, func() bool { return look.Exists(ctx, "lock:{orders}").Val() == 1 }, "it has the hold again")
+		require.Greater(t, time.Since(restarted), guard)
+		require.NoError(t, lease.Err())
+		require.NoError(t, lease.Unlock(ctx))
+	})
+}
+
+// A node that does not tell how old it is might be young.
+func TestGuardedNodeThatTellsNoUptimeDoesNotVote(t *testing.T) {
+	forEachKind(t, func(t *testing.T, kind newLocker) {
+		servers := redistest.StartN(t, 1)
+		c, err := lock.NewClient([]redis.UniversalClient{servers[0].Client(t, redistest.WithoutInfo(t, servers))},
+			lock.WithTTL(time.Second), lock.WithRestartGuard(time.Second))
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, c.Close()) })
+		_, err = kind(c).TryLock(context.Background())
+		require.ErrorIs(t, err, redlock.ErrRestarted)
+		require.ErrorContains(t, err, "does not tell its uptime")
+	})
 }
 
 func TestGuardShorterThanATTLIsRefused(t *testing.T) {

@@ -170,6 +170,7 @@ func (c *Client) over(h *hold, heir *place, o *order) {
 		return
 	}
 	ct.holder = nil
+	c.freed()
 	switch {
 	case ct.even:
 		ct.wakeLater()

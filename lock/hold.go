@@ -2,6 +2,7 @@ package lock
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,32 +20,39 @@ type hold struct {
 	id        string
 	token     int64
 	footprint *redlock.Footprint
+	brief     bool // of a TryLock, which waits no longer than its bound for anything
 
 	ward watchdog.Ward // its dates are set with mu held
 
 	mu       sync.Mutex
-	leases   []*Lease      // those that are not over
+	leases   []*Lease      // those that are not over, in no order
 	first    [1]*Lease     // of leases, until there are more
 	pending  int           // leases, over or not, whose Unlock has not been called
 	ttl      time.Duration // the longest of its leases'
 	longest  time.Duration // TTL that a node was asked for
+	validity time.Time     // until when a quorum has the key, as far as is known
+	endAt    time.Time     // when the watchdog looks for leases that have ended
 	renewAt  time.Time     // the next renewal, if a lease wants one
 	renewing chan struct{} // closed when the renewal in flight is decided; nil: none
 	over     error         // nil, ErrLost or ErrReleased
-	reason   string        // why it was lost
+	reason   Reason        // why it is over
+	last     error         // what the last round of renewals came to, if it failed
+	since    time.Time     // when it was granted
+	warned   bool          // that others of this client wait for it
 }
 
 // request is what the kind's scripts are told about the hold.
-func (h *hold) request(count int) Request { return h.engine.request(h.id, count) }
+func (h *hold) request() Request { return h.engine.request(h.id) }
 
 func (h *hold) keys() lua.Keys { return h.engine.keys() }
 
 // lease adds a lease that is valid until deadline, by a command sent at start. It is
 // called with mu held, or before the hold is known to others.
-func (h *hold) lease(set settings, count int, start, deadline time.Time) *Lease {
+func (h *hold) lease(set settings, start, deadline time.Time) *Lease {
 	l := &Lease{
 		hold:     h,
-		count:    count,
+		count:    int32(len(h.leases) + 1),
+		index:    int32(len(h.leases)),
 		deadline: deadline,
 		renew:    set.renew,
 	}
@@ -66,6 +74,7 @@ func (h *hold) watch(start time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ward.Owner = h
+	h.since = start
 	h.renewAt = start.Add(h.beat() - rand.N(h.ttl/6+1)) // holds taken together part
 	h.schedule()
 }
@@ -93,7 +102,21 @@ func (h *hold) schedule() {
 			renewAt = h.renewAt
 		}
 	}
+	h.endAt = endAt
 	h.engine.client.watchdog.Set(&h.ward, renewAt, endAt)
+}
+
+// renewed tells whether the watchdog renews the hold. Called with mu held.
+func (h *hold) renewed(now time.Time) bool {
+	return slices.ContainsFunc(h.leases, func(l *Lease) bool { return l.wantsRenewal(now) })
+}
+
+// confirm notes until when a quorum has the key, unless what was known before has ended
+// meanwhile: the hold was not proven to be valid then, and is lost (I2). Called with mu held.
+func (h *hold) confirm(validity time.Time) {
+	if validity.After(h.validity) && time.Now().Before(h.validity) {
+		h.validity = validity
+	}
 }
 
 // End implements [watchdog.Owner].
@@ -111,53 +134,53 @@ func (h *hold) expire() (after func()) {
 			over = append(over, l)
 		}
 	}
+	reason := ReasonNone
 	for _, l := range over {
-		l.end(ErrLost)
+		reason = l.lapsed()
+		l.end(reason)
 	}
 	if len(h.leases) == 0 && len(over) > 0 {
-		h.lost("it was not renewed before its validity ended")
+		h.lost(reason)
 	} else {
 		h.schedule()
 	}
 	lost := h.over != nil && len(over) > 0
-	left := len(h.leases)
 	h.mu.Unlock()
 	for _, l := range over {
-		l.cancel(ErrLost)
+		l.cancel()
 	}
-	switch {
-	case lost:
+	if lost {
 		return h.abandon
-	case left > 0 && len(over) > 0:
-		return h.recount
 	}
 	return nil
 }
 
-// lose ends every lease of the hold: it is not, or cannot be proven to be, held any more.
-func (h *hold) lose(reason string) {
+// lose ends every lease of the hold: it is not, or cannot be proven to be, held any more. It
+// returns why the hold is over: if it was released before, it is no wonder that it is gone.
+func (h *hold) lose(reason Reason) Reason {
 	h.mu.Lock()
 	if h.over != nil {
-		h.mu.Unlock()
-		return
+		defer h.mu.Unlock()
+		return h.reason
 	}
 	over := h.leases
 	h.leases = nil
 	for _, l := range over {
-		l.end(ErrLost)
+		l.end(reason)
 	}
 	h.lost(reason)
 	h.mu.Unlock()
 	for _, l := range over {
-		l.cancel(ErrLost)
+		l.cancel()
 	}
 	h.abandon()
+	return reason
 }
 
 // lost notes that the hold is over. Called with mu held.
-func (h *hold) lost(reason string) {
+func (h *hold) lost(reason Reason) {
 	if h.over == nil {
-		h.over, h.reason = ErrLost, reason
+		h.over, h.reason = reason.end(), reason
 		h.schedule()
 	}
 }
@@ -168,7 +191,7 @@ func (h *hold) abandon() {
 	c := h.engine.client
 	h.vacate(false)
 	c.over(h, nil, nil)
-	c.journal.lost(h)
+	c.journal.lost(h, h.reason)
 }
 
 // vacate sends the release of the whole hold, and does not wait.
@@ -176,24 +199,29 @@ func (h *hold) vacate(quiet bool) *redlock.Ballot {
 	return h.engine.client.group.Vote(h.vacation(quiet, nil))
 }
 
+// lastCall is longer than a removal that is owed waits until it is tried again.
+const lastCall = 2 * time.Second
+
 // vacation is the release of the whole hold: on every node that has the key or may
 // have it. Nodes that do not confirm are asked again until the key has expired.
 // Nothing may create the key from here on. heir is nil if it is not quiet or of no queue.
 func (h *hold) vacation(quiet bool, heir *place) redlock.Motion {
 	e := h.engine
-	r := h.request(0)
+	r := h.request()
 	if heir != nil {
 		r.Heir = heir.id
 	}
 	h.footprint.Close()
 	h.mu.Lock()
-	// What was sent last may be on its way for a node timeout.
-	until := time.Now().Add(max(h.ttl, h.longest) + e.client.group.NodeTimeout())
+	// What was sent last may be on its way for a node timeout; and a node that was stopped
+	// may go on, and make the key live longer, just before it would have expired.
+	until := time.Now().Add(max(h.ttl, h.longest) + e.client.group.NodeTimeout() + lastCall)
 	h.mu.Unlock()
 	return redlock.Motion{
 		Name:      "release",
 		Call:      e.kind.Release(r, quiet, 0),
 		Removal:   h.removal(r, quiet),
+		Narrow:    lua.Release{Keys: h.keys(), Hold: h.id}.Call,
 		Yes:       e.vacated,
 		Removes:   true,
 		Footprint: h.footprint,
@@ -221,27 +249,31 @@ func (e *Engine) vacated(reply any) (bool, error) {
 	return err == nil, err
 }
 
-// close releases the hold for Client.Close, with so much patience for each node. It
-// returns nil if the hold is over already.
-func (h *hold) close(patience time.Duration) *redlock.Ballot {
+// retire ends the hold's leases for Client.Close. It returns the renewal in flight, if there
+// is one, and false if the hold is over already.
+func (h *hold) retire() (renewing <-chan struct{}, ended bool) {
 	h.mu.Lock()
 	if h.over != nil {
 		h.mu.Unlock()
-		return nil
+		return nil, false
 	}
-	h.over = ErrReleased
+	h.over, h.reason = ErrReleased, ReasonClosed
 	leases := h.leases
 	h.leases = nil
 	for _, l := range leases {
-		l.end(ErrReleased)
+		l.end(ReasonClosed)
 	}
-	renewing := h.renewing
+	renewing = h.renewing
 	h.schedule()
 	h.mu.Unlock()
 	for _, l := range leases {
-		l.cancel(ErrReleased)
+		l.cancel()
 	}
-	h.await(renewing)
+	return renewing, true
+}
+
+// close releases the hold after retire, with so much patience for each node.
+func (h *hold) close(patience time.Duration) *redlock.Ballot {
 	h.slot.clear(h)
 	m := h.vacation(false, nil)
 	m.Patience, m.Unsent = patience, 0
@@ -250,17 +282,20 @@ func (h *hold) close(patience time.Duration) *redlock.Ballot {
 	return b
 }
 
-// await waits for a renewal in flight: none need follow a release (trap 21). One that is
-// stuck will find nothing to renew.
-func (h *hold) await(renewing <-chan struct{}) {
-	if renewing == nil {
+// await waits for renewals in flight, for so long at the most: none need follow a release
+// (trap 21). One that is stuck will find nothing to renew.
+func await(most time.Duration, renewing ...<-chan struct{}) {
+	if len(renewing) == 0 {
 		return
 	}
-	timer := time.NewTimer(h.engine.client.group.NodeTimeout())
+	timer := time.NewTimer(most)
 	defer timer.Stop()
-	select {
-	case <-renewing:
-	case <-timer.C:
+	for _, r := range renewing {
+		select {
+		case <-r:
+		case <-timer.C:
+			return
+		}
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// Inspect implements [Locker]. Without a quorum of answers it returns what the others
-// said in Nodes, and an error that wraps redlock.ErrNoQuorum.
+// Inspect implements [Inspector]. Without a quorum of answers it returns what the others
+// said in Nodes, and an error that wraps [ErrNoQuorum].
 func (e *Engine) Inspect(ctx context.Context) (State, error) {
 	if e.err != nil {
 		return State{}, e.err
@@ -48,7 +48,7 @@ func (e *Engine) Inspect(ctx context.Context) (State, error) {
 }
 
 func nodeState(address string, a redlock.Answer) (NodeState, []lua.Waiting) {
-	n := NodeState{Address: address, Reachable: a.Reply != nil, Err: a.Err}
+	n := NodeState{Address: address, Reachable: reached(a), Err: a.Err}
 	in, err := lua.ParseInspected(a.Reply)
 	if err != nil {
 		return n, nil
@@ -74,11 +74,18 @@ func state(nodes []NodeState, queues [][]lua.Waiting, quorum int) State {
 			ttls[n.Holder] = append(ttls[n.Holder], n.TTL)
 		}
 	}
+	s.Status = StatusFree
+	if _, undecided := s.votes(""); undecided >= quorum {
+		s.Status = StatusUnknown
+	}
 	for holder, left := range ttls {
-		if len(left) < quorum {
-			continue // a minority holds nothing
+		if len(left) < quorum { // a minority holds nothing, unless it is more
+			if seen, undecided := s.votes(holder); seen+undecided >= quorum && !s.Held {
+				s.Status = StatusUnknown
+			}
+			continue
 		}
-		s.Held, s.Holder = true, holder
+		s.Status, s.Held, s.Holder = StatusHeld, true, holder
 		slices.SortFunc(left, longestFirst)
 		s.TTL = left[quorum-1] // from then on fewer than a quorum have it
 	}

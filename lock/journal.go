@@ -1,61 +1,116 @@
 package lock
 
 import (
+	"context"
 	"log/slog"
 	"sync"
+	"time"
 )
 
-// maxRecords bounds the losses that wait for a slow log handler.
+// maxRecords bounds the records that wait for a slow log handler.
 const maxRecords = 1000
 
-// A journal logs losses, on a goroutine of its own while there are any: the user's log
-// handler may block, and neither the next loss nor a renewal must wait for it (I2).
+// A journal hands records to the user's log handler, on a goroutine of its own while there
+// are any: the handler may block, and neither a loss nor a renewal, nor a node's lane, must
+// wait for it (I2).
 type journal struct {
-	logger  *slog.Logger
-	writing sync.WaitGroup
+	*slog.Logger // whose records come here
 
 	mu      sync.Mutex
 	busy    bool
-	losses  []*hold
-	dropped int // for want of room
+	records []entry
+	dropped int           // for want of room
+	idle    chan struct{} // closed when all is written; nil: nobody waits for that
 }
 
-// lost logs that h was lost, soon.
-func (j *journal) lost(h *hold) {
+// An entry is a record, and who is to handle it.
+type entry struct {
+	handler slog.Handler
+	record  slog.Record
+}
+
+func newJournal(l *slog.Logger) *journal {
+	j := new(journal)
+	j.Logger = slog.New(pen{j, l.Handler()})
+	return j
+}
+
+// A pen is the handler that writes into a journal.
+type pen struct {
+	journal *journal
+	handler slog.Handler // the user's
+}
+
+func (p pen) Enabled(ctx context.Context, l slog.Level) bool { return p.handler.Enabled(ctx, l) }
+
+func (p pen) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return pen{p.journal, p.handler.WithAttrs(attrs)}
+}
+
+func (p pen) WithGroup(name string) slog.Handler { return pen{p.journal, p.handler.WithGroup(name)} }
+
+// Handle has the record written, soon.
+func (p pen) Handle(_ context.Context, r slog.Record) error {
+	j := p.journal
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if len(j.losses) == maxRecords {
+	if len(j.records) == maxRecords {
 		j.dropped++
-		return
+		return nil
 	}
-	j.losses = append(j.losses, h)
+	j.records = append(j.records, entry{p.handler, r.Clone()})
 	if !j.busy {
 		j.busy = true
-		j.writing.Add(1)
 		go j.write()
 	}
+	return nil
 }
 
-// write logs until nothing is left to log.
+// lost logs that h was lost.
+func (j *journal) lost(h *hold, reason Reason) {
+	j.Warn("lock: lease lost", "name", h.engine.name, "hold", h.id, "reason", reason)
+}
+
+// write hands over records until none is left.
 func (j *journal) write() {
-	defer j.writing.Done()
 	for {
 		j.mu.Lock()
-		losses, dropped := j.losses, j.dropped
-		j.losses, j.dropped = nil, 0
-		j.busy = len(losses) > 0
+		records, dropped := j.records, j.dropped
+		j.records, j.dropped = nil, 0
+		j.busy = len(records) > 0
+		if !j.busy && j.idle != nil {
+			close(j.idle)
+		}
 		j.mu.Unlock()
-		if len(losses) == 0 {
+		if len(records) == 0 {
 			return
 		}
-		for _, h := range losses {
-			j.logger.Warn("lock: lease lost", "name", h.engine.name, "hold", h.id, "reason", h.reason)
+		for i := range records {
+			_ = records[i].handler.Handle(context.Background(), records[i].record) // as slog does
 		}
 		if dropped > 0 {
-			j.logger.Warn("lock: more leases lost than could be logged", "leases", dropped)
+			r := slog.NewRecord(time.Now(), slog.LevelWarn, "lock: more has happened than could be logged", 0)
+			r.Add("records", dropped)
+			_ = records[0].handler.Handle(context.Background(), r)
 		}
 	}
 }
 
-// close waits until everything is logged. Nothing is lost any more.
-func (j *journal) close() { j.writing.Wait() }
+// close waits until everything is logged, for so long at the most: a handler that blocks for
+// ever keeps its goroutine, and nothing else.
+func (j *journal) close(most time.Duration) {
+	j.mu.Lock()
+	if !j.busy {
+		j.mu.Unlock()
+		return
+	}
+	j.idle = make(chan struct{})
+	idle := j.idle
+	j.mu.Unlock()
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-idle:
+	case <-timer.C:
+	}
+}

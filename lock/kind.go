@@ -10,12 +10,11 @@ import (
 // hold. Everything else - rounds, tokens, renewal, loss, waiting - is the engine's. A
 // Kind must be safe for concurrent use.
 type Kind interface {
-	// Acquire takes a free lock if r.Count is 1, and re-enters otherwise.
+	// Acquire takes a free lock.
 	Acquire(r Request) lua.Call
 	// Acquired reads a reply to Acquire.
 	Acquired(reply any) (lua.Acquired, error)
-	// Release leaves r.Count of the hold; with none left it ends the hold and wakes
-	// who comes next, unless somebody of this process does who asks right behind it: quiet.
+	// Release ends the hold and wakes who comes next, unless somebody of this process does who asks right behind it: quiet.
 	// mark voids the hold id for so long.
 	Release(r Request, quiet bool, mark time.Duration) lua.Call
 	// Released reads a reply to Release: whether the hold was there, and whether only one
@@ -51,7 +50,6 @@ type Queue interface {
 type Request struct {
 	Keys      lua.Keys
 	Hold      string
-	Count     int
 	TTL       time.Duration
 	Retention time.Duration // life of an idle fencing counter
 	Guard     time.Duration // how long a restarted server must not grant; 0: no guard

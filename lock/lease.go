@@ -2,7 +2,6 @@ package lock
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lua"
@@ -13,17 +12,18 @@ import (
 // is safe for concurrent use and must not be copied. The zero value is a lease of
 // nothing: it is over, with [ErrNotHeld].
 type Lease struct {
-	hold  *hold
-	count int
+	hold   *hold
+	count  int32
+	index  int32           // in hold.leases, while it is not over; guarded by hold.mu
+	waited context.Context // that Lock was called with; nil: it cannot end
 
 	// Guarded by hold.mu.
 	deadline   time.Time
 	renewUntil *time.Time    // max hold; nil: no cap
 	done       chan struct{} // nil: nobody has asked for it
-	err        error
-	scopes     map[*scope]struct{}
-	parents    int32 // how many of the contexts' parents have not ended
-	scoped     bool  // Context was called
+	reason     Reason        // why it is over
+	failed     *LeaseError   // of reason; nil: nobody has asked for it
+	work       *work         // under the lease's contexts; nil: Context was not called, or the lease is over
 	renew      bool
 	unlocked   bool // Unlock was called
 }
@@ -57,7 +57,7 @@ func (l *Lease) Token() int64 {
 }
 
 // Count is the owner's hold count after this acquisition: 1, or more for a re-entry.
-func (l *Lease) Count() int { return l.count }
+func (l *Lease) Count() int { return int(l.count) }
 
 // Deadline is the end of validity as known now. It moves with each renewal. Compare
 // it with time.Now: it is on the monotonic clock.
@@ -78,7 +78,7 @@ func (l *Lease) Done() <-chan struct{} {
 	l.hold.mu.Lock()
 	defer l.hold.mu.Unlock()
 	switch {
-	case l.err != nil:
+	case l.reason != ReasonNone:
 		return closed
 	case l.done == nil:
 		l.done = make(chan struct{})
@@ -86,28 +86,30 @@ func (l *Lease) Done() <-chan struct{} {
 	return l.done
 }
 
-// Err is nil while the lease is held; then it is [ErrLost] or [ErrReleased]. It looks
-// at the clock: a process that was paused learns of its loss from its first call.
+// Err is nil while the lease is held; then it is a [*LeaseError], always the same one, that
+// wraps [ErrLost] or [ErrReleased] and has the reason. It looks at the clock: a process that
+// was paused learns of its loss from its first call. While the lease is held it costs no
+// memory.
 func (l *Lease) Err() error {
 	if l.hold == nil {
 		return ErrNotHeld
 	}
 	h := l.hold
 	h.mu.Lock()
-	err, late := l.err, l.err == nil && !time.Now().Before(l.deadline)
-	h.mu.Unlock()
-	if late {
+	defer h.mu.Unlock()
+	if l.reason == ReasonNone && !time.Now().Before(l.deadline) {
+		h.mu.Unlock()
 		if after := h.expire(); after != nil {
 			after()
 		}
-		return ErrLost
+		h.mu.Lock()
 	}
-	return err
+	return l.failure()
 }
 
 // Extend makes the lease valid for at least ttl from now; it never shortens it. It
 // works on fixed leases too, and while the watchdog renews. The error wraps [ErrLost]
-// or [ErrReleased] if the lease is over, and redlock.ErrNoQuorum if too few nodes
+// or [ErrReleased] if the lease is over, and [ErrNoQuorum] if too few nodes
 // answered: then it is valid until its old Deadline, and trying again is worth while.
 func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if l.hold == nil {
@@ -125,23 +127,9 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 		return h.wrap("extend", err)
 	}
 	defer c.leave()
-	h.mu.Lock()
-	over := h.over
-	h.longest = max(h.longest, ttl) // a node may have it whatever the others say
-	h.mu.Unlock()
-	if over != nil {
-		return h.wrap("extend", over) // the release does not know of this TTL
-	}
-	b, err := c.group.Decide(ctx, h.extension(ttl))
+	validity, err := h.extend(ctx, ttl)
 	if err != nil {
-		return h.wrap("extend", contextError(ctx))
-	}
-	validity := c.group.Validity(b.Start(), ttl)
-	switch {
-	case isGone(c.group, b):
-		h.lose("a quorum of nodes no longer has it")
-	case !b.Won():
-		return h.wrap("extend", b.Err())
+		return h.wrap("extend", err)
 	}
 	if err := l.Err(); err != nil { // the old deadline may have passed meanwhile
 		return h.wrap("extend", err)
@@ -155,12 +143,13 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	return nil
 }
 
-// Unlock ends the lease; with the last lease of a hold the lock is free. It ignores
-// ctx's cancellation, so that a cancelled request still gives its lock back, and takes
-// no longer than a few node timeouts.
+// Unlock ends the lease; with the last lease of a hold the lock is free. Before the last one
+// no node is told, and it fails only if the lease is over. It ignores ctx's cancellation, so
+// that a cancelled request still gives its lock back, and takes no longer than a few node
+// timeouts.
 //
 // It returns nil if a quorum of nodes confirmed. The error wraps [ErrLost] if the lease
-// was lost before, [ErrReleased] on a second call, and redlock.ErrNoQuorum if too few
+// was lost before, [ErrReleased] on a second call, and [ErrNoQuorum] if too few
 // nodes confirmed: then the release is tried again in the background, and the lock
 // ends with its TTL at the latest. In any case the lease is over.
 func (l *Lease) Unlock(ctx context.Context) error {
@@ -182,38 +171,79 @@ func (l *Lease) Unlock(ctx context.Context) error {
 		h.pending--
 	}
 	settled := h.pending == 0
-	if l.err == nil {
-		l.end(ErrReleased)
+	if l.reason == ReasonNone {
+		l.end(ReasonUnlocked)
 	} else {
-		err = l.err
+		err = l.failure()
 	}
+	// Who inspects the nodes learns of the count with the next renewal.
+	inner := len(h.leases) > 0
 	h.mu.Unlock()
-	l.cancel(ErrReleased)
+	l.cancel()
 	switch {
+	case inner && err == nil:
+		return nil
 	case err != nil:
 		if settled && h.isOver() {
 			h.slot.clear(h)
 		}
 		return h.wrap("unlock", err)
 	case h.engine.client.enter() != nil:
-		return h.wrap("unlock", ErrReleased) // Close releases it, or has
+		return h.fail("unlock", ReasonClosed) // Close releases it, or has
 	}
 	defer h.engine.client.leave()
 	return h.release(ctx)
 }
 
+// extend has the nodes extend the hold by ttl, and tells until when that is valid.
+func (h *hold) extend(ctx context.Context, ttl time.Duration) (validity time.Time, err error) {
+	g := h.engine.client.group
+	h.mu.Lock()
+	over, reason := h.over, h.reason
+	h.longest = max(h.longest, ttl) // a node may have it whatever the others say
+	h.mu.Unlock()
+	if over != nil {
+		return validity, h.fail("extend", reason) // the release does not know of this TTL
+	}
+	b, err := g.Decide(ctx, h.extension(ttl))
+	switch {
+	case err != nil:
+		return validity, contextError(ctx)
+	case isGone(g, b):
+		return validity, h.fail("extend", h.lose(h.whyGone(b)))
+	case !b.Won():
+		return validity, b.Err()
+	}
+	validity = g.Validity(b.Start(), ttl)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.confirm(validity)
+	return validity, nil
+}
+
 // extension asks every node to extend the hold by ttl.
 func (h *hold) extension(ttl time.Duration) redlock.Motion {
+	h.mu.Lock()
+	count := max(len(h.leases), 1)
+	h.mu.Unlock()
+	e := lua.Extend{
+		Keys:      h.keys(),
+		Hold:      h.id,
+		Count:     count,
+		TTL:       ttl,
+		Token:     h.token,
+		Retention: h.engine.client.retention,
+		Queued:    h.engine.contest().queue,
+	}
 	return redlock.Motion{
 		Name: "extend",
-		Call: lua.Extend{
-			Keys:      h.keys(),
-			Hold:      h.id,
-			TTL:       ttl,
-			Token:     h.token,
-			Retention: h.engine.client.retention,
-			Queued:    h.engine.contest().queue,
-		}.Call(),
+		Call: e.Call(),
+		// The counter lives for long after its last use, and the move will not.
+		Narrow: func() lua.Call {
+			narrow := e
+			narrow.Narrow = true
+			return narrow.Call()
+		},
 		Yes: func(reply any) (bool, error) {
 			// Only where the hold still was: an extension that created the key anew
 			// would paper over a gap in which another may have had it (trap 20).
@@ -223,47 +253,53 @@ func (h *hold) extension(ttl time.Duration) redlock.Motion {
 	}
 }
 
-// wrap says what happened to which hold.
-func (h *hold) wrap(op string, err error) error {
-	e := &LeaseError{Op: op, Name: h.engine.name, Hold: h.id, Err: err}
-	if errors.Is(err, ErrLost) {
-		h.mu.Lock()
-		e.Reason = h.reason
-		h.mu.Unlock()
-	}
-	return e
-}
-
 func (h *hold) isOver() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.over != nil
 }
 
-// end marks the lease as over and takes it out of its hold. Called with hold.mu held;
-// cancel must follow without it.
-func (l *Lease) end(err error) {
-	l.err = err
+// end marks the lease as over for reason and takes it out of its hold. Called with hold.mu
+// held; cancel must follow without it.
+func (l *Lease) end(reason Reason) {
+	l.reason = reason
 	if l.done != nil {
 		close(l.done)
 	}
-	h := l.hold
-	for i := range h.leases {
-		if h.leases[i] == l {
-			h.leases = append(h.leases[:i:i], h.leases[i+1:]...)
-			break
-		}
+	leases := l.hold.leases
+	if int(l.index) >= len(leases) || leases[l.index] != l {
+		return // all of them have ended
 	}
+	last := len(leases) - 1
+	leases[l.index] = leases[last]
+	leases[l.index].index = l.index
+	leases[last] = nil
+	l.hold.leases = leases[:last]
 }
 
 // valid tells whether the lease can still be relied on, and so whether its deadline
 // may move: one that has passed never does (I2). Called with hold.mu held.
-func (l *Lease) valid(now time.Time) bool { return l.err == nil && now.Before(l.deadline) }
+func (l *Lease) valid(now time.Time) bool { return l.reason == ReasonNone && now.Before(l.deadline) }
 
 // wantsRenewal tells whether the watchdog should renew for this lease. Called with
 // hold.mu held.
 func (l *Lease) wantsRenewal(now time.Time) bool {
 	return l.renew &&
 		(l.renewUntil == nil || now.Before(*l.renewUntil)) &&
-		(!l.scoped || l.parents > 0)
+		!l.work.abandoned()
+}
+
+// lapsed tells why the lease's deadline could pass: what has kept the watchdog from moving
+// it. Called with hold.mu held.
+func (l *Lease) lapsed() Reason {
+	switch {
+	case !l.renew:
+		return ReasonExpired
+	case l.renewUntil != nil && !l.deadline.Before(*l.renewUntil):
+		return ReasonMaxHold
+	case l.work.abandoned():
+		return ReasonAbandoned
+	default:
+		return ReasonNotRenewed
+	}
 }

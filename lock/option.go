@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// A ClientOption sets up a [Client].
+// A ClientOption sets up a [Client]. No duration that is set may be longer than ten years.
 type ClientOption interface{ client(*clientSettings) }
 
 // An Option sets up one lock. It is also a [ClientOption]: the default for all locks
-// of that client.
+// of that client. No duration that is set may be longer than ten years.
 type Option interface {
 	ClientOption
 	lock(*settings)
@@ -99,8 +99,10 @@ func WithWaiterHeartbeat(d time.Duration) Option {
 }
 
 // WithNodeTimeout sets how long one node may be silent before it counts as a no. The
-// default is 200 ms. It should be small against the TTL, and more than five round trips: so
-// many go by where go-redis has to make a new connection first.
+// default is 200 ms. It should be small against the TTL, and more than six round trips: so
+// many go by where go-redis has to make a new connection first. Time for which this process is
+// behind, on a machine that is busy, is added to it, up to as much again: the answer may be
+// there, and not read yet.
 func WithNodeTimeout(d time.Duration) ClientOption {
 	return clientOption(func(s *clientSettings) { s.nodeTimeout = d })
 }
@@ -130,7 +132,8 @@ func WithTokenRetention(d time.Duration) ClientOption {
 // client of the nodes; a node may stay out for a second longer. Holders keep their leases
 // from the other nodes meanwhile; an error that wraps redlock.ErrRestarted tells of nodes
 // that stay out, and so does Inspect. If the server came back with an old snapshot, the
-// guard also has its fencing counters skip what was granted since.
+// guard also has its fencing counters skip what was granted since, provided that no two nodes'
+// clocks are farther apart than d.
 //
 // The default, 0, is no guard, as a set of fresh servers would be useless for d. In
 // production turn it on, unless every node runs with appendfsync always. The check costs
@@ -145,6 +148,10 @@ func WithRestartGuard(d time.Duration) ClientOption {
 func WithLogger(l *slog.Logger) ClientOption {
 	return clientOption(func(s *clientSettings) { s.logger = l })
 }
+
+// maxDuration bounds what options set. Multiples of it, and dates that far ahead, are still
+// numbers on either side.
+const maxDuration = 10 * 365 * 24 * time.Hour
 
 // maxDrift is more than clocks that anybody would call clocks differ by.
 const maxDrift = time.Hour
@@ -167,6 +174,14 @@ func (s *clientSettings) check() error {
 	case s.prefix == "":
 		return errors.New("lock: the key prefix is empty")
 	}
+	for _, d := range []struct {
+		what string
+		is   time.Duration
+	}{{"node timeout", s.nodeTimeout}, {"token retention", s.retention}, {"restart guard", s.guard}} {
+		if d.is > maxDuration {
+			return fmt.Errorf("lock: the %s is %v, it must not be more than %v", d.what, d.is, maxDuration)
+		}
+	}
 	return nil
 }
 
@@ -175,11 +190,15 @@ func (s *settings) check(c *Client) error {
 	if err := c.checkTTL(s.ttl); err != nil {
 		return err
 	}
-	if s.maxHold < 0 {
+	switch {
+	case s.maxHold < 0:
 		return fmt.Errorf("the max hold is %v, it must not be negative", s.maxHold)
-	}
-	if s.beat < minBeat {
+	case s.maxHold > maxDuration:
+		return fmt.Errorf("the max hold is %v, it must not be more than %v", s.maxHold, maxDuration)
+	case s.beat < minBeat:
 		return fmt.Errorf("the waiter heartbeat of %v is too short, the least is %v", s.beat, minBeat)
+	case s.beat > maxDuration:
+		return fmt.Errorf("the waiter heartbeat is %v, it must not be more than %v", s.beat, maxDuration)
 	}
 	return nil
 }

@@ -30,6 +30,7 @@ func (c *Client) orderFor(p *place) *order {
 		p.stir(false)
 	}
 	p.order = &order{hold: h, ballot: c.group.Draft(m)}
+	p.contest.asking = p.order.ballot
 	return p.order
 }
 

@@ -2,13 +2,22 @@ package lock
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
 // An owner is who may re-enter. It is found by its address, inside one process.
+//
+// One that came with a lease ends with the last hold it has: a goroutine that outlives the
+// lease, and still carries its context, is an owner of its own from then on. Otherwise all
+// such goroutines would be one owner, and inside the lock at once. One of [WithOwner] stays.
 type owner struct {
+	lasting bool // it was made by WithOwner; immutable
+
 	mu    sync.Mutex
 	slots []*slot // few: one for each name that it holds or wants
+	holds int     // that it has, or is about to have
+	ended bool    // it had holds, and has none any more; never again has it any
 
 	// Most owners only ever have one.
 	first struct {
@@ -24,15 +33,30 @@ type ownerKey struct{}
 // owner, and re-enter what it holds; not what an owner of ctx holds. Without it, each Lock
 // whose context does not come from [Lease.Context] has an owner of its own.
 func WithOwner(ctx context.Context) context.Context {
-	return context.WithValue(ctx, ownerKey{}, new(owner))
+	return context.WithValue(ctx, ownerKey{}, &owner{lasting: true})
+}
+
+// WithoutOwner returns a context that carries no owner: each Lock under it has an owner of
+// its own, as if ctx came neither from [Lease.Context] nor from [WithOwner]. Give it to a
+// goroutine that must not count as its parent:
+//
+//	go audit(lock.WithoutOwner(ctx)) // waits for the lock, as everybody else does
+func WithoutOwner(ctx context.Context) context.Context {
+	return context.WithValue(ctx, ownerKey{}, (*owner)(nil))
 }
 
 // ownerOf returns the owner that ctx carries, which it shares with others, or a new one.
 func ownerOf(ctx context.Context) (o *owner, shared bool) {
-	if o, ok := ctx.Value(ownerKey{}).(*owner); ok {
+	if o, _ := ctx.Value(ownerKey{}).(*owner); o != nil && !o.isOver() {
 		return o, true
 	}
 	return new(owner), false
+}
+
+func (o *owner) isOver() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.ended
 }
 
 // A slot is an owner's place for one name on one client: the hold that it has there.
@@ -48,10 +72,18 @@ type slot struct {
 	changed chan struct{} // closed when hold is set; nil: nobody listens
 
 	// taken while a command about this hold is under way: count by count, and nothing
-	// after the release. It is never taken while waiting for another owner.
+	// after the release. It is never taken while waiting for another owner. Who releases
+	// comes before who acquires, and otherwise first come, first served; so nobody waits for
+	// longer than the rounds of those before it take.
 	taken bool
-	freed chan struct{} // closed when taken ends; nil: nobody listens
+	lines *lines // nil: nobody waits for it
 }
+
+// lines are who waits for the turn of a slot. Each channel is closed when its turn has come.
+type lines struct{ releasers, acquirers []chan struct{} }
+
+func (l *lines) release() *[]chan struct{} { return &l.releasers }
+func (l *lines) acquire() *[]chan struct{} { return &l.acquirers }
 
 // slot returns the owner's place for key, which stays until leave.
 func (o *owner) slot(c *Client, key string) *slot {
@@ -75,11 +107,32 @@ func (o *owner) slot(c *Client, key string) *slot {
 	return s
 }
 
-// stay is one more call of leave that is needed.
-func (s *slot) stay() {
-	s.owner.mu.Lock()
-	s.users++
-	s.owner.mu.Unlock()
+// claim returns the slot of the hold that is about to be set: s, or that of a new owner if the
+// one that has waited for it has ended meanwhile. Either clear or renounce must follow.
+func (s *slot) claim() *slot {
+	o := s.owner
+	o.mu.Lock()
+	if !o.ended {
+		o.holds++
+		s.users++
+		o.mu.Unlock()
+		return s
+	}
+	o.mu.Unlock()
+	fresh := new(owner).slot(s.client, s.key)
+	fresh.owner.holds = 1 // nobody else knows it yet
+	return fresh
+}
+
+// renounce takes back a claim.
+func (s *slot) renounce() {
+	o := s.owner
+	o.mu.Lock()
+	if o.holds--; o.holds == 0 && !o.lasting {
+		o.ended = true
+	}
+	o.mu.Unlock()
+	s.leave()
 }
 
 // leave gives up the slot once nobody needs it.
@@ -100,37 +153,57 @@ func (s *slot) leave() {
 	}
 }
 
-// take waits for the turn.
-func (s *slot) take(ctx context.Context) error {
-	for {
-		s.mu.Lock()
-		if !s.taken {
-			s.taken = true
-			s.mu.Unlock()
-			return nil
-		}
-		if s.freed == nil {
-			s.freed = make(chan struct{})
-		}
-		freed := s.freed
+// take waits for the turn to acquire.
+func (s *slot) take(ctx context.Context) error { return s.await(ctx, (*lines).acquire) }
+
+// takeBack waits for the turn to release. It comes soon: none takes longer than a round.
+func (s *slot) takeBack() { _ = s.await(context.Background(), (*lines).release) }
+
+// await waits for the turn in one of the two lines.
+func (s *slot) await(ctx context.Context, which func(*lines) *[]chan struct{}) error {
+	s.mu.Lock()
+	if !s.taken {
+		s.taken = true
 		s.mu.Unlock()
-		select {
-		case <-freed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		return nil
 	}
+	if s.lines == nil {
+		s.lines = new(lines)
+	}
+	line, turn := which(s.lines), make(chan struct{})
+	*line = append(*line, turn)
+	s.mu.Unlock()
+	select {
+	case <-turn:
+		return nil
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	i := slices.Index(*line, turn)
+	if i >= 0 {
+		*line = slices.Delete(*line, i, i+1)
+	}
+	s.mu.Unlock()
+	if i < 0 {
+		s.give() // it has come at the same moment
+	}
+	return ctx.Err()
 }
 
-// give ends the turn.
+// give ends the turn, and gives it to who is next.
 func (s *slot) give() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.taken = false
-	if s.freed != nil {
-		close(s.freed)
-		s.freed = nil
+	if s.lines != nil {
+		for _, line := range []*[]chan struct{}{&s.lines.releasers, &s.lines.acquirers} {
+			if len(*line) > 0 {
+				close((*line)[0])
+				*line = (*line)[1:]
+				return
+			}
+		}
 	}
+	s.taken, s.lines = false, nil
 }
 
 // held returns the hold that the owner has, lost or not, until its last lease is unlocked.
@@ -140,9 +213,9 @@ func (s *slot) held() *hold {
 	return s.hold
 }
 
-// set makes h the owner's hold and tells those of the same owner who wait.
+// set makes h, for which s was claimed, the owner's hold and tells those of the same owner
+// who wait.
 func (s *slot) set(h *hold) {
-	s.stay()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hold = h
@@ -161,7 +234,7 @@ func (s *slot) clear(h *hold) {
 	}
 	s.mu.Unlock()
 	if cleared {
-		s.leave()
+		s.renounce()
 	}
 }
 

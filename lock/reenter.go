@@ -8,70 +8,55 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// reenter adds a lease to a hold that the same owner has. It has the slot's turn.
-func (e *Engine) reenter(ctx context.Context, h *hold) (*Lease, denial, error) {
+// reenter adds a lease to a hold that the same owner has. The owner is of this process, so
+// as long as the hold is valid no node need be asked, and nothing can fail. The new lease
+// shares what the hold is valid for; the nodes learn of the count with the next renewal.
+//
+// Only a TTL that the hold's renewal does not keep is asked for at the nodes. Where they do
+// not answer, the lease has what the hold has.
+//
+// It has the slot's turn, so the hold's release has not begun, or is over.
+func (e *Engine) reenter(ctx context.Context, h *hold) (*Lease, error) {
+	start := time.Now()
+	wanted := e.client.group.Validity(start, e.set.ttl)
 	h.mu.Lock()
-	count := len(h.leases) + 1
-	over := h.over
-	h.longest = max(h.longest, e.set.ttl) // a node may have it whatever the others say
+	kept := e.set.renew && e.set.ttl <= h.ttl && h.renewed(start)
+	asks := h.over == nil && !kept && h.validity.Before(wanted)
 	h.mu.Unlock()
-	if over != nil {
+	if asks {
+		_, err := h.extend(ctx, e.set.ttl)
+		if ctx.Err() != nil {
+			return nil, contextError(ctx)
+		}
+		if err != nil && !errors.Is(err, redlock.ErrNoQuorum) {
+			return nil, h.wrap("re-enter", err)
+		}
+	}
+
+	h.mu.Lock()
+	over, reason, valid := h.over, h.reason, time.Now().Before(h.validity)
+	var l *Lease
+	if over == nil && valid {
+		deadline := h.validity
+		if !e.set.renew && wanted.Before(deadline) {
+			deadline = wanted
+		}
+		l = h.lease(e.set, start, deadline)
+		if asks || deadline.Before(h.endAt) {
+			h.schedule()
+		}
+	}
+	h.mu.Unlock()
+	switch {
+	case over != nil:
 		// A lock taken now would not be the one that the owner believes to be in
 		// (trap 5). Its lost lease has to be unlocked first.
-		return nil, denial{}, h.wrap("re-enter", over)
+		return nil, h.fail("re-enter", reason)
+	case !valid:
+		if after := h.expire(); after != nil {
+			after()
+		}
+		return nil, h.fail("re-enter", h.lose(ReasonNotRenewed)) // unless it has been
 	}
-	g := e.client.group
-	b, err := g.Decide(ctx, redlock.Motion{
-		Name: "re-enter",
-		// Never 1, which would take a free lock: the only lease may be on its way out.
-		Call: e.kind.Acquire(e.request(h.id, max(count, 2))),
-		Yes:  e.granted,
-	})
-	if err == nil {
-		err = ctx.Err()
-	}
-	validity := g.Validity(b.Start(), e.set.ttl)
-	switch {
-	case err != nil:
-		h.recount()
-		return nil, denial{}, contextError(ctx)
-	case isGone(g, b):
-		h.lose("a quorum of nodes no longer has it")
-		return nil, denial{}, h.wrap("re-enter", ErrLost)
-	case !b.Won():
-		h.recount()
-		return nil, denial{err: b.Err(), final: b.Refused()}, nil
-	case !time.Now().Before(validity):
-		h.recount()
-		return nil, denial{err: errors.New("the re-entry took longer than it would have been valid")}, nil
-	}
-	h.mu.Lock()
-	over = h.over
-	var l *Lease
-	if over == nil {
-		l = h.lease(e.set, count, b.Start(), validity)
-		h.schedule()
-	}
-	h.mu.Unlock()
-	if over != nil {
-		return nil, denial{}, h.wrap("re-enter", over)
-	}
-	return l, denial{}, nil
-}
-
-// recount states the hold's count again after a re-entry that may have raised it.
-func (h *hold) recount() {
-	h.mu.Lock()
-	count := len(h.leases)
-	over := h.over != nil
-	h.mu.Unlock()
-	if over || count == 0 {
-		return
-	}
-	e := h.engine
-	e.client.group.Vote(redlock.Motion{
-		Name: "release",
-		Call: e.kind.Release(h.request(count), true, 0),
-		Yes:  e.vacated,
-	})
+	return l, nil
 }

@@ -7,16 +7,15 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// release tells the nodes that one lease of the hold has ended.
+// release ends the hold, whose last lease has been unlocked.
 func (h *hold) release(ctx context.Context) error {
-	// The turn comes soon: it is never held for longer than a round.
-	_ = h.slot.take(ctx)
+	h.slot.takeBack()
 	h.mu.Lock()
 	left := len(h.leases)
-	over := h.over
+	over, reason := h.over, h.reason
 	var renewing <-chan struct{}
 	if left == 0 && over == nil {
-		h.over = ErrReleased
+		h.over, h.reason = ErrReleased, ReasonUnlocked
 		renewing = h.renewing
 	}
 	h.schedule()
@@ -28,18 +27,22 @@ func (h *hold) release(ctx context.Context) error {
 		h.slot.give()
 		if errors.Is(over, ErrLost) {
 			h.settle()
-			return h.wrap("unlock", ErrLost)
+			return h.fail("unlock", reason)
 		}
 		return nil
 	case left > 0:
-		defer h.slot.give()
-		return h.lower(left)
+		h.slot.give() // re-entered meanwhile
+		return nil
 	}
-	h.await(renewing)
+	if renewing != nil {
+		await(h.engine.client.group.NodeTimeout(), renewing)
+	}
 	h.slot.clear(h)
 	b := h.handOver(ctx)
 	if missed(h.engine, b) {
-		return h.wrap("unlock", ErrLost)
+		reason := h.askWhyGone()
+		h.engine.client.journal.lost(h, reason)
+		return h.fail("unlock", reason)
 	}
 	if err := b.Err(); err != nil {
 		return h.wrap("unlock", err)
@@ -57,32 +60,9 @@ func (h *hold) settle() {
 	}
 }
 
-// lower states the hold's count after a lease has ended and others have not.
-func (h *hold) lower(left int) error {
-	e := h.engine
-	b, _ := e.client.group.Decide(context.Background(), redlock.Motion{
-		Name: "release",
-		Call: e.kind.Release(h.request(left), true, 0),
-		Yes:  e.lowered,
-	})
-	if isGone(e.client.group, b) {
-		h.lose("a quorum of nodes no longer has it")
-		return h.wrap("unlock", ErrLost)
-	}
-	// The count on the nodes is for who inspects them: the owner's own is what counts,
-	// and the last unlock ends the hold whatever they have. So a missing quorum is
-	// worth an error only when that one fails.
-	return nil
-}
-
-// lowered reads one node's reply to a count that is stated: a node without the hold has none.
-func (e *Engine) lowered(reply any) (bool, error) {
-	r, err := e.kind.Released(reply)
-	return r.Found, err
-}
-
 // missed tells whether, when it came to the release, so many nodes did not have the
-// hold that another could have had the lock.
+// hold that no quorum had it: it had been lost before. Where the number of nodes is odd,
+// another may have had the lock since.
 func missed(e *Engine, b *redlock.Ballot) bool {
 	without := 0
 	for i := range e.client.group.Size() {

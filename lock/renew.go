@@ -20,19 +20,19 @@ func renew(due []*watchdog.Ward) {
 
 // renew sends one renewal, unless no lease wants it any more.
 func (h *hold) renew() {
-	h.mu.Lock()
-	wanted := false
 	now := time.Now()
-	for _, l := range h.leases {
-		wanted = wanted || l.wantsRenewal(now)
-	}
-	if !wanted || h.over != nil || h.renewing != nil {
+	h.mu.Lock()
+	if !h.renewed(now) || h.over != nil || h.renewing != nil {
 		h.mu.Unlock()
 		return
 	}
 	h.renewing = make(chan struct{})
 	ttl := h.ttl
+	look := !h.warned && now.Sub(h.since) > ttl
 	h.mu.Unlock()
+	if look {
+		h.warn(now.Add(-ttl))
+	}
 
 	r := &renewal{hold: h, ttl: ttl}
 	m := h.extension(ttl)
@@ -40,6 +40,34 @@ func (h *hold) renew() {
 	m.Each = r.answered
 	m.Then = r.decided
 	h.engine.client.group.Vote(m) // without mu: on a closed group the decision comes at once
+}
+
+// warn logs, once, that somebody of this client has waited for the hold since before then.
+// Only a hold that is renewed can be waited for longer than its TTL, so its renewal is the
+// time to look.
+func (h *hold) warn(then time.Time) {
+	c := h.engine.client
+	waits := 0
+	c.mu.Lock()
+	for _, queue := range []bool{false, true} {
+		if ct := c.contests[contestKey{h.engine.key, queue}]; ct != nil {
+			for _, p := range ct.queue {
+				if p.began().Before(then) {
+					waits++
+				}
+			}
+		}
+	}
+	c.mu.Unlock()
+	if waits == 0 {
+		return
+	}
+	h.mu.Lock()
+	h.warned = true
+	h.mu.Unlock()
+	c.journal.Warn("lock: a Lock has waited for longer than a TTL for a hold of its own client; "+
+		"if it was called by that holder's own work, it was not given the lease's context, and waits for itself",
+		"name", h.engine.name, "hold", h.id, "waiting", waits)
 }
 
 // A renewal is one round of extensions.
@@ -64,15 +92,18 @@ func (r *renewal) decided(b *redlock.Ballot) {
 	confirmed := h.over == nil && !lost && b.Won()
 	switch {
 	case confirmed:
+		h.confirm(validity)
 		for _, l := range h.leases {
 			if l.valid(now) && l.wantsRenewal(now) && validity.After(l.deadline) {
 				l.deadline = validity
 			}
 		}
 		h.renewAt = b.Start().Add(h.beat())
+		h.last = nil
 	default:
 		// No quorum, which may pass: again soon, until the validity ends.
 		h.renewAt = now.Add(min(max(r.ttl/30, 20*time.Millisecond), time.Second))
+		h.last = b.Err()
 	}
 	close(h.renewing)
 	h.renewing = nil
@@ -81,7 +112,7 @@ func (r *renewal) decided(b *redlock.Ballot) {
 
 	switch {
 	case lost:
-		h.lose("a quorum of nodes no longer has it")
+		h.lose(h.whyGone(b))
 	case confirmed:
 		r.mu.Lock()
 		r.confirmed = true

@@ -1,6 +1,9 @@
 package lock_test
 
 import (
+	"context"
+	"errors"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -131,5 +134,95 @@ func TestReleaseThatNobodyHeardIsMadeAsLongAsAnExtensionHasTheKeyLive(t *testing
 			time.Sleep(5 * time.Second)
 			requireHolder(t, "", w.nodes) // well before the extension ends
 		}
+	})
+}
+
+func TestCloseOfManyLeasesIsBoundedWhileTheirRenewalsHang(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		w.lockMany(p, 150)
+		synctest.Wait()
+		each(w.quorum(), func(n *virtual.Node) { n.Silence(true) })
+		time.Sleep(defaultTTL/2 + 100*time.Millisecond)
+		start := time.Now()
+		require.ErrorIs(t, p.locks.Close(), redlock.ErrNoQuorum)
+		require.LessOrEqual(t, time.Since(start), closeBound+2*defaultNodeTimeout)
+	})
+}
+
+func TestCloseDoesNotWaitForALogHandlerThatBlocks(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		blocked := make(chan struct{})
+		p := w.process(lock.WithLogger(slog.New(handler(func() { <-blocked }))))
+		l := w.lock(p.mutex(lock.WithoutWatchdog()))
+		<-l.Done()
+		synctest.Wait()
+		start := time.Now()
+		require.NoError(t, p.locks.Close())
+		require.LessOrEqual(t, time.Since(start), defaultNodeTimeout)
+		close(blocked)
+	})
+}
+
+// A handler is called for each record.
+type handler func()
+
+func (h handler) Enabled(context.Context, slog.Level) bool  { return true }
+func (h handler) Handle(context.Context, slog.Record) error { h(); return nil }
+func (h handler) WithAttrs([]slog.Attr) slog.Handler        { return h }
+func (h handler) WithGroup(string) slog.Handler             { return h }
+
+func TestWhatRacesCloseIsClosed(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(5*time.Millisecond, 5*time.Millisecond) })
+		for pause := range 25 {
+			p := w.process()
+			outer := w.lock(p.mutex())
+			inner, err := p.mutex().Lock(outer.Context(bg))
+			require.NoError(t, err)
+			results := make(chan error, 3)
+			go func() {
+				_, err := p.mutex().Lock(outer.Context(bg))
+				results <- err
+			}()
+			go func() { results <- inner.Unlock(bg) }()
+			go func() { results <- inner.Extend(bg, time.Minute) }()
+			time.Sleep(time.Duration(pause) * time.Millisecond)
+			require.NoError(t, p.locks.Close())
+			for range cap(results) {
+				if err := <-results; err != nil && !errors.Is(err, lock.ErrReleased) {
+					require.ErrorIs(t, err, lock.ErrClosed)
+				} else if err != nil {
+					var lease *lock.LeaseError
+					require.ErrorAs(t, err, &lease, "no acquisition is an ErrReleased")
+				}
+				require.NotErrorIs(t, err, lock.ErrLost)
+			}
+			_, err = p.mutex().Lock(outer.Context(bg))
+			require.ErrorIs(t, err, lock.ErrClosed)
+			require.NotErrorIs(t, err, lock.ErrReleased)
+			require.ErrorIs(t, outer.Unlock(bg), lock.ErrClosed)
+		}
+	})
+}
+
+func TestCloseReleasesWhatIsHeld(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex())
+		require.NoError(t, p.locks.Close())
+		require.ErrorIs(t, l.Err(), lock.ErrReleased)
+		requireHolder(t, "", w.nodes)
+	})
+}
+
+func TestClosedClientStartsNothing(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		require.NoError(t, p.locks.Close())
+		_, err := p.mutex().TryLock(bg)
+		require.ErrorIs(t, err, lock.ErrClosed)
+		_, err = p.mutex().Inspect(bg)
+		require.ErrorIs(t, err, lock.ErrClosed)
 	})
 }

@@ -266,8 +266,8 @@ func TestCrowdAsksOnce(t *testing.T) {
 		for i := range names {
 			w.lock(fair.New(holder.locks, name(i)))
 		}
-		crowd := w.process(lock.WithNodeTimeout(2 * time.Second))
-		wait(bg, fair.New(crowd.locks, name(0))) // from now on it listens
+		crowd := w.process(lock.WithNodeTimeout(20 * time.Second)) // however many flights it takes
+		wait(bg, fair.New(crowd.locks, name(0)))                   // from now on it listens
 		synctest.Wait()
 		settled := func(most int) {
 			before := asks(w.nodes[0])

@@ -187,6 +187,7 @@ func (slowLog) Handle(context.Context, slog.Record) error {
 
 func TestLossDoesNotWaitForTheLogOfAnother(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		t.Cleanup(func() { time.Sleep(10 * time.Hour) }) // Close does not wait for the log
 		p := w.process(lock.WithLogger(slog.New(slowLog{})), lock.WithoutWatchdog())
 		kept := w.lock(reentrant.New(p.locks, "kept", lock.WithTTL(12*time.Hour)))
 		var leases []*lock.Lease

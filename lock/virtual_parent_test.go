@@ -2,6 +2,7 @@ package lock_test
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -131,4 +132,91 @@ func TestRenewalUnderWayWhenTheLastParentEndsMovesNothing(t *testing.T) {
 		<-l.Done()
 		require.Equal(t, deadline, time.Now())
 	})
+}
+
+// A leader gives its lease to one request after the other, each of which ends: what it works
+// under is the context with which it became leader.
+func TestLeaderOutlivesTheRequestsItServes(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		leads, resign := context.WithCancel(bg)
+		l, err := w.process().mutex().Lock(leads)
+		require.NoError(t, err)
+		for range 3 {
+			request, end := context.WithTimeout(bg, time.Second)
+			ctx := l.Context(request)
+			<-ctx.Done()
+			end()
+			time.Sleep(long)
+			require.NoError(t, l.Err())
+		}
+		resign()
+		requireLapses(t, w, l)
+	})
+}
+
+// Also when one of them is that context itself, and ends.
+func TestWorkWhoseContextsHaveAllEndedIsAbandoned(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		ctx, cancel := context.WithCancel(bg)
+		l, err := w.process().mutex().Lock(ctx)
+		require.NoError(t, err)
+		l.Context(ctx)
+		time.Sleep(long)
+		cancel()
+		requireLapses(t, w, l)
+	})
+}
+
+func TestContextThatCannotEndKeepsTheLockRenewed(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex())
+		type key struct{}
+		forever := l.Context(context.WithValue(bg, key{}, "value"))
+		require.Equal(t, "value", forever.Value(key{}))
+		parent, cancel := context.WithCancel(bg)
+		l.Context(parent)
+		cancel()
+		time.Sleep(long)
+		require.NoError(t, l.Err())
+		child, stop := context.WithCancel(forever)
+		defer stop()
+		require.NoError(t, l.Unlock(bg))
+		<-child.Done()
+		require.ErrorIs(t, context.Cause(child), lock.ErrReleased)
+	})
+}
+
+// Contexts that nobody has any more leave nothing behind, whether their parents have ended or
+// cannot end.
+func TestContextsDoNotPileUp(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex())
+		defer func() { require.NoError(t, l.Unlock(bg)) }()
+		l.Context(bg)
+		const n = 20_000
+		use := func() {
+			for range n {
+				require.NoError(t, l.Context(bg).Err())
+			}
+			for range n {
+				request, end := context.WithCancel(bg)
+				ctx := l.Context(request)
+				end()
+				require.Error(t, ctx.Err())
+			}
+			synctest.Wait()
+		}
+		use() // what is kept for later use is there now
+		before := heap()
+		use()
+		require.Less(t, heap()-before, int64(16*n), "a context takes hundreds of bytes")
+	})
+}
+
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

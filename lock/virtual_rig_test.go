@@ -80,7 +80,7 @@ func (w *world) loadScripts() {
 	w.t.Helper()
 	for _, c := range virtual.NewHost(w.nodes).Clients(w.t) {
 		for _, s := range []interface{ Call() lua.Call }{
-			lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Repair{}, lua.Inspect{}, lua.Wake{}, lua.Probe{},
+			lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Repair{}, lua.Inspect{}, lua.Force{}, lua.Forced{}, lua.Wake{}, lua.Probe{},
 			lua.FairAcquire{}, lua.FairRelease{}, lua.FairYield{}, lua.FairSettle{}, lua.FairBeat{},
 		} {
 			require.NoError(w.t, c.ScriptLoad(bg, s.Call().Script().Source).Err())
@@ -133,6 +133,8 @@ func (w *world) processOn(h *virtual.Host, opts ...lock.ClientOption) *process {
 func (p *process) mutex(opts ...lock.Option) *reentrant.Mutex {
 	return reentrant.New(p.locks, "orders", opts...)
 }
+
+func reentrantAt(p *process, name string) *reentrant.Mutex { return reentrant.New(p.locks, name) }
 
 func (p *process) queue(opts ...lock.Option) *fair.Mutex {
 	return fair.New(p.locks, "orders", opts...)

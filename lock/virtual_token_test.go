@@ -1,6 +1,7 @@
 package lock_test
 
 import (
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,6 +23,28 @@ func TestCounterOfAnIdleNameIsGoneAfterItsRetention(t *testing.T) {
 		time.Sleep(retention - time.Millisecond)
 		each(w.quorum(), func(n *virtual.Node) { require.Contains(t, n.Keys(), keys.Token) })
 		time.Sleep(time.Millisecond)
+		each(w.nodes, func(n *virtual.Node) { require.Empty(t, n.Keys(), "nothing lives for ever") })
+	})
+}
+
+// A counter that a second round has raised is no different.
+func TestCounterThatWasRaisedIsGoneAfterItsRetentionToo(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		m := w.process(lock.WithTokenRetention(retention)).mutex()
+		for i, n := range w.nodes {
+			require.NoError(t, n.Memory().Set(keys.Token, strconv.Itoa(10+i)))
+		}
+		l := w.lock(m)
+		require.NoError(t, l.Unlock(bg))
+		synctest.Wait()
+		known := 0
+		for _, n := range w.nodes {
+			if token, err := n.Memory().Get(keys.Token); err == nil && token == tokenText(l) {
+				known++
+			}
+		}
+		require.GreaterOrEqual(t, known, 2)
+		time.Sleep(retention)
 		each(w.nodes, func(n *virtual.Node) { require.Empty(t, n.Keys(), "nothing lives for ever") })
 	})
 }

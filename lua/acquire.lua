@@ -1,4 +1,4 @@
--- Takes a free lock for a hold, or sets the hold count of a hold that is there.
+-- Takes a free lock for a hold.
 --
 -- KEYS[1] lock:{name}        hash    hold id -> hold count
 -- KEYS[2] lock:{name}:token  string  fencing counter
@@ -7,24 +7,18 @@
 -- ARGV[2] TTL, milliseconds
 -- ARGV[3] life of an idle fencing counter, milliseconds
 -- ARGV[4] how long a restarted server must not grant, milliseconds; absent: no guard
--- ARGV[5] hold count wanted: only re-enters, guard or not; absent: 1, which may take a free lock
 --
 -- Returns > 0   granted: the fencing token
--- Returns 0     re-entry refused: the hold is not there and the lock is free
 -- Returns -1    refused: this hold id was voided
 -- Returns {pttl, hold id, hold count}   held by another: its remaining TTL in milliseconds
 --
--- Twice: the count is stated, not added to, and never lowered; the TTL is never
--- shortened; a second run finds its own field and returns the token of the first.
+-- Twice: a second run finds its own field and returns the token of the first; the TTL is
+-- never shortened.
 -- Late: after the release, the mark in KEYS[3] refuses it.
 
 -- Nothing there at all is the common case, and one call tells.
 if redis.call('EXISTS', KEYS[1], KEYS[3]) > 0 then
-  local count = redis.call('HGET', KEYS[1], ARGV[1])
-  if count then
-    if ARGV[5] and tonumber(ARGV[5]) > tonumber(count) then
-      redis.call('HSET', KEYS[1], ARGV[1], ARGV[5])
-    end
+  if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
     if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
       redis.call('PEXPIRE', KEYS[1], ARGV[2])
     end
@@ -39,9 +33,6 @@ if redis.call('EXISTS', KEYS[1], KEYS[3]) > 0 then
   if held[1] then
     return {redis.call('PTTL', KEYS[1]), held[1], held[2]}
   end
-end
-if ARGV[5] then
-  return 0
 end
 local least = 0
 if ARGV[4] then

@@ -42,7 +42,6 @@ func (c caller) call() lua.Call {
 	keys := c.names[c.IntN(len(c.names))]
 	hold := fmt.Sprint("client:", c.IntN(5))
 	ttl := time.Duration(c.pick(100, 1000)) * time.Second
-	count := c.IntN(3)
 	mark := time.Duration(c.pick(0, 0, 100)) * time.Second
 	round := c.Int64N(3)
 	fair := lua.Fair{Keys: keys, Channel: "lock:channel:", Alone: true, Life: 100 * time.Second}
@@ -53,15 +52,15 @@ func (c caller) call() lua.Call {
 	if keys.Lock < c.names[len(c.names)/2].Lock {
 		switch c.IntN(4) {
 		case 0, 1:
-			return lua.Acquire{Keys: keys, Hold: hold, Count: max(count, 1), TTL: ttl, Retention: time.Hour, Guard: time.Duration(c.pick(0, 0, 0, 100)) * time.Second}.Call()
+			return lua.Acquire{Keys: keys, Hold: hold, TTL: ttl, Retention: time.Hour, Guard: time.Duration(c.pick(0, 0, 0, 100)) * time.Second}.Call()
 		case 2:
-			return lua.Release{Keys: keys, Hold: hold, Count: count, Mark: mark, Quiet: c.IntN(2) == 0}.Call()
+			return lua.Release{Keys: keys, Hold: hold, Mark: mark, Quiet: c.IntN(2) == 0}.Call()
 		}
-		return lua.Extend{Keys: keys, Hold: hold, TTL: ttl, Token: 7, Retention: time.Hour, Queued: c.IntN(2) == 0}.Call()
+		return lua.Extend{Keys: keys, Hold: hold, Count: c.IntN(3) + 1, TTL: ttl, Token: 7, Retention: time.Hour, Queued: c.IntN(2) == 0}.Call()
 	}
 	switch c.IntN(8) {
 	case 0, 1, 2:
-		return lua.FairAcquire{Fair: fair, Hold: hold, Count: max(count, 1), TTL: ttl, Retention: time.Hour, Wait: c.IntN(3) > 0, Ticket: ticket, Round: round}.Call()
+		return lua.FairAcquire{Fair: fair, Hold: hold, TTL: ttl, Retention: time.Hour, Wait: c.IntN(3) > 0, Ticket: ticket, Round: round}.Call()
 	case 3:
 		return lua.FairYield{Fair: fair, Hold: hold, Ticket: ticket, Round: round}.Call()
 	case 4:
@@ -71,7 +70,7 @@ func (c caller) call() lua.Call {
 	case 6:
 		return lua.Fence{Keys: keys, Hold: hold, Token: c.Int64N(2000), Retention: time.Hour}.Call()
 	}
-	return lua.FairRelease{Fair: fair, Hold: hold, Count: count, Mark: mark, Heir: fmt.Sprint("client:", c.IntN(5))}.Call()
+	return lua.FairRelease{Fair: fair, Hold: hold, Mark: mark, Heir: fmt.Sprint("client:", c.IntN(5))}.Call()
 }
 
 // server is a fresh one whose fencing counters go on from somewhere, with two names whose

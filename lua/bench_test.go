@@ -15,7 +15,7 @@ func acquisition(tb testing.TB) lua.Acquire {
 	keys, err := lua.NewKeys("lock", "orders:42")
 	require.NoError(tb, err)
 	return lua.Acquire{
-		Keys: keys, Hold: "3f4c4d07-a996-3dd8-9ed2-e99b00000000:42", Count: 1,
+		Keys: keys, Hold: "3f4c4d07-a996-3dd8-9ed2-e99b00000000:42",
 		TTL: 30 * time.Second, Retention: 24 * time.Hour,
 	}
 }

@@ -12,6 +12,7 @@ import (
 type Call struct {
 	script *Script
 	args   []any // EVALSHA's, whole
+	asking bool
 }
 
 // Script tells which script c runs.
@@ -46,7 +47,7 @@ func newCall(script *Script, keys, argv int) []any {
 // Cmd makes the command that runs c by its hash. A server that does not know the
 // hash answers NOSCRIPT and has done nothing; see [IsNoScript].
 func (c Call) Cmd(ctx context.Context) *Cmd {
-	return &Cmd{Cmd: *redis.NewCmd(ctx, c.args...)}
+	return &Cmd{Cmd: *redis.NewCmd(ctx, c.args...), Asking: c.asking}
 }
 
 // SourceCmd makes the command that runs c by its source, which the server then knows by its hash.
@@ -54,24 +55,34 @@ func (c Call) SourceCmd(ctx context.Context) *Cmd {
 	args := make([]any, len(c.args))
 	copy(args, c.args)
 	args[0], args[1] = "eval", c.script.Source
-	return &Cmd{Cmd: *redis.NewCmd(ctx, args...)}
+	return &Cmd{Cmd: *redis.NewCmd(ctx, args...), Asking: c.asking}
+}
+
+// Asking is c for a server of a Cluster that is only taking over the slot: it does so for a
+// command behind ASKING.
+func (c Call) Asking() Call {
+	c.asking = true
+	return c
 }
 
 // Run runs c on one client and returns its reply.
 func (c Call) Run(ctx context.Context, client redis.UniversalClient) (any, error) {
 	cmd := c.Cmd(ctx)
 	if err := client.Process(ctx, cmd); !IsNoScript(err) {
-		return cmd.Val(), err
+		return cmd.Val(), c.Explain(err)
 	}
 	cmd = c.SourceCmd(ctx)
 	err := client.Process(ctx, cmd)
-	return cmd.Val(), err
+	return cmd.Val(), c.Explain(err)
 }
 
 // Cmd is a command that go-redis sends once. By default it sends a command again
 // when its reply is late or lost; whether to try again is decided above, with a
 // fresh look at the clock.
-type Cmd struct{ redis.Cmd }
+type Cmd struct {
+	redis.Cmd
+	Asking bool // it has to be sent right behind ASKING
+}
 
 // NoRetry tells go-redis to send the command once.
 func (*Cmd) NoRetry() bool { return true }

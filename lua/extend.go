@@ -6,21 +6,28 @@ import "time"
 type Extend struct {
 	Keys      Keys
 	Hold      string
+	Count     int // of the hold
 	TTL       time.Duration
 	Token     int64
 	Retention time.Duration // life of an idle fencing counter
 	Queued    bool          // the hold came out of a fair queue
+	Narrow    bool          // leave the counter alone: it is where the hold is not, as a Cluster moves both
 }
 
 // Call makes the call.
 func (e Extend) Call() Call {
-	args := newCall(extendScript, 2, 5)
-	args = append(args, e.Keys.Lock, e.Keys.Token)
-	if e.Queued {
-		args[2] = 3
+	args := newCall(extendScript, 3, 6)
+	args = append(args, e.Keys.Lock)
+	if e.Narrow {
+		args[2] = 1
+	} else {
+		args = append(args, e.Keys.Token, e.Keys.Void)
+	}
+	if e.Queued && !e.Narrow {
+		args[2] = 4
 		args = append(args, e.Keys.Waiters)
 	}
-	args = append(args, e.Hold, Millis(e.TTL), e.Token, Millis(e.Retention))
+	args = append(args, e.Hold, Millis(e.TTL), e.Token, Millis(e.Retention), e.Count)
 	return Call{script: extendScript, args: args}
 }
 
@@ -32,11 +39,13 @@ const (
 	ExtendDone  Extended = 1  // the hold is there and lives longer
 	ExtendFree  Extended = 0  // the hold is not there, and nobody has the lock
 	ExtendTaken Extended = -1 // the hold is not there, and another has the lock
+
+	ExtendForced Extended = -2 // the hold is not there: it was ended by force
 )
 
 // ParseExtended reads a reply of extend.lua.
 func ParseExtended(reply any) (Extended, error) {
-	if n, ok := reply.(int64); ok && n >= -1 && n <= 1 {
+	if n, ok := reply.(int64); ok && n >= -2 && n <= 1 {
 		return Extended(n), nil
 	}
 	return 0, &unexpected{extendScript, reply}

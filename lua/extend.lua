@@ -1,33 +1,44 @@
--- Makes a hold that is there live longer.
+-- Makes a hold that is there live longer, and states its count.
 --
 -- KEYS[1] lock:{name}          hash    hold id -> hold count
--- KEYS[2] lock:{name}:token    string  fencing counter
--- KEYS[3] lock:{name}:waiters  hash    "hold id round" -> round in which it was granted,
+-- KEYS[2] lock:{name}:token    string  fencing counter; absent, as those below: a Cluster moves them
+-- KEYS[3] lock:{name}:void     zset    "hold id forced" -> when the mark may go, microseconds
+-- KEYS[4] lock:{name}:waiters  hash    "hold id round" -> round in which it was granted,
 --                                      ticket; of a fair lock only
 -- ARGV[1] hold id
 -- ARGV[2] TTL, milliseconds
 -- ARGV[3] fencing token of the hold
 -- ARGV[4] life of an idle fencing counter, milliseconds
+-- ARGV[5] hold count
 --
 -- Returns 1    extended
 -- Returns 0    the hold is not there and the lock is free
 -- Returns -1   the hold is not there and another holds the lock
+-- Returns -2   the hold is not there: it was ended by force
 --
--- Twice: the TTL is never shortened, so a late and shorter one changes nothing.
+-- Twice: the TTL is never shortened, so a late and shorter one changes nothing. A late
+-- one may state an old count, which is for who inspects, until the next.
 -- Late: without its field it writes nothing, so it cannot revive a hold or help another.
 
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then
+local count = redis.call('HGET', KEYS[1], ARGV[1])
+if not count then
+  if KEYS[3] and redis.call('ZSCORE', KEYS[3], ARGV[1] .. ' forced') then
+    return -2
+  end
   return -redis.call('EXISTS', KEYS[1])
 end
+if count ~= ARGV[5] then
+  redis.call('HSET', KEYS[1], ARGV[1], ARGV[5])
+end
 -- What is extended lasts: no yield that is still under way may take it back.
-if KEYS[3] then
-  redis.call('HDEL', KEYS[3], ARGV[1] .. ' round')
+if KEYS[4] then
+  redis.call('HDEL', KEYS[4], ARGV[1] .. ' round')
 end
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
 end
 -- The counter must outlive the hold, or the next hold would get a lesser token.
-if redis.call('PEXPIRE', KEYS[2], ARGV[4]) == 0 then
+if KEYS[2] and redis.call('PEXPIRE', KEYS[2], ARGV[4]) == 0 then
   redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[4])
 end
 return 1

@@ -29,7 +29,6 @@ func flag(b bool) int {
 type FairAcquire struct {
 	Fair
 	Hold      string
-	Count     int
 	TTL       time.Duration
 	Retention time.Duration // life of an idle fencing counter
 	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
@@ -44,9 +43,9 @@ func (a FairAcquire) Call() Call {
 	if a.Wait {
 		ticket = a.Ticket.Number
 	}
-	args := append(newCall(fairAcquireScript, 5, 9),
+	args := append(newCall(fairAcquireScript, 5, 8),
 		a.Keys.Lock, a.Keys.Token, a.Keys.Void, a.Keys.Queue, a.Keys.Waiters,
-		a.Hold, a.Count, Millis(a.TTL), Millis(a.Retention), ticket, flag(a.Ticket.Final), Millis(a.Life), a.Round)
+		a.Hold, Millis(a.TTL), Millis(a.Retention), ticket, flag(a.Ticket.Final), Millis(a.Life), a.Round)
 	return Call{script: fairAcquireScript, args: withGuard(args, a.Guard)}
 }
 
@@ -77,21 +76,19 @@ func ParseFairAcquired(reply any) (Acquired, error) {
 	return Acquired{}, &unexpected{fairAcquireScript, reply}
 }
 
-// FairRelease calls fair_release.lua: it lowers a hold's count, or ends the hold or its
-// wait, and wakes who is next.
+// FairRelease calls fair_release.lua: it ends a hold or its wait, and wakes who is next.
 type FairRelease struct {
 	Fair
-	Hold  string
-	Count int           // what is left; 0 ends the hold
-	Mark  time.Duration // void the hold id for so long; 0: no need
-	Heir  string        // waiting hold that asks right behind this, and need not be woken; "": none
+	Hold string
+	Mark time.Duration // void the hold id for so long; 0: no need
+	Heir string        // waiting hold that asks right behind this, and need not be woken; "": none
 }
 
 // Call makes the call.
 func (r FairRelease) Call() Call {
-	args := append(newCall(fairReleaseScript, 4, 6),
+	args := append(newCall(fairReleaseScript, 4, 5),
 		r.Keys.Lock, r.Keys.Void, r.Keys.Queue, r.Keys.Waiters,
-		r.Hold, r.Count, r.Channel, Millis(r.Mark), flag(r.Alone), r.Heir)
+		r.Hold, r.Channel, Millis(r.Mark), flag(r.Alone), r.Heir)
 	return Call{script: fairReleaseScript, args: args}
 }
 

@@ -1,5 +1,4 @@
--- Takes a free lock for the hold whose turn it is, has a hold wait for its turn, or
--- sets the hold count of a hold that is there.
+-- Takes a free lock for the hold whose turn it is, or has a hold wait for its turn.
 --
 -- KEYS[1] lock:{name}          hash    hold id -> hold count
 -- KEYS[2] lock:{name}:token    string  fencing counter
@@ -9,26 +8,24 @@
 --                                      "hold id round" -> round in which it was granted,
 --                                      ticket
 -- ARGV[1] hold id
--- ARGV[2] hold count wanted; 1 may take a free lock, more only re-enters
--- ARGV[3] TTL, milliseconds
--- ARGV[4] life of an idle fencing counter, milliseconds
--- ARGV[5] ticket to wait with; 0: a new one; empty: do not wait
--- ARGV[6] 1: the ticket is final
--- ARGV[7] how long a waiter without a sign of life is taken for alive, milliseconds
--- ARGV[8] round of the hold's asking, which a yield may take back; 0: of no round
--- ARGV[9] how long a restarted server must not grant, milliseconds; absent: no guard
+-- ARGV[2] TTL, milliseconds
+-- ARGV[3] life of an idle fencing counter, milliseconds
+-- ARGV[4] ticket to wait with; 0: a new one; empty: do not wait
+-- ARGV[5] 1: the ticket is final
+-- ARGV[6] how long a waiter without a sign of life is taken for alive, milliseconds
+-- ARGV[7] round of the hold's asking, which a yield may take back; 0: of no round
+-- ARGV[8] how long a restarted server must not grant, milliseconds; absent: no guard
 --
 -- Returns > 0   granted: the fencing token
--- Returns 0     re-entry refused: the hold is not there and the lock is free
 -- Returns -1    refused: this hold id was voided
 -- Returns {left, hold id, hold count, ticket, head}   not granted: who has the lock, with
 --   its remaining TTL in milliseconds, empty if nobody; the ticket this hold waits with,
 --   0 if it does not; who is first in the queue, empty if nobody. If nobody has the lock
 --   and the head seems to be dead, left is when it will be dropped, in milliseconds; else 0
 --
--- Twice: counts and tickets are stated; a second run finds its own field, or its own
--- place in the queue.
--- Late: a count is never lowered, nor a round, nor a final ticket raised by the proposals
+-- Twice: tickets are stated; a second run finds its own field, or its own place in the
+-- queue.
+-- Late: a round is never lowered, nor a final ticket raised by the proposals
 -- before it, as none is greater; after the release or the leave, the mark in KEYS[3]
 -- refuses it.
 
@@ -42,22 +39,17 @@ if found > 0 then
   -- uses clock, queue
   local held = redis.call('HGETALL', KEYS[1])
   if held[1] == ARGV[1] then
-    if tonumber(ARGV[2]) > tonumber(held[2]) then
-      redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+    if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
+      redis.call('PEXPIRE', KEYS[1], ARGV[2])
     end
-    if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then
-      redis.call('PEXPIRE', KEYS[1], ARGV[3])
-    end
-    if ARGV[2] ~= '1' then
-      redis.call('HDEL', KEYS[5], round(ARGV[1])) -- it lasts
-    elseif ARGV[8] ~= '0' then
+    if ARGV[7] ~= '0' then
       -- A yield of an earlier round may still come. Without a round the hold lasts.
       local last, ticket = granted(KEYS[5], ARGV[1])
       if last then
-        outlive(KEYS[5], ARGV[3])
+        outlive(KEYS[5], ARGV[2])
       end
-      if last and last < tonumber(ARGV[8]) then
-        grant(KEYS[5], ARGV[1], ARGV[8], ticket)
+      if last and last < tonumber(ARGV[7]) then
+        grant(KEYS[5], ARGV[1], ARGV[7], ticket)
       end
     end
     -- The counter may have been evicted; the next extension writes it again.
@@ -70,47 +62,44 @@ if found > 0 then
   -- Who asks is alive: as the head it needs no look at its signs of life.
   if held[1] or first and first ~= ARGV[1] then
     local now, ticket = clock(), 0
-    if ARGV[5] ~= '' and ARGV[2] == '1' then
-      ticket = enqueue(KEYS[4], KEYS[5], now, ARGV[1], ARGV[5], ARGV[6], ARGV[7], held[1])
+    if ARGV[4] ~= '' then
+      ticket = enqueue(KEYS[4], KEYS[5], now, ARGV[1], ARGV[4], ARGV[5], ARGV[6], held[1])
     end
     -- With dead ones dropped, or its ticket restored, it may be the first after all. While
     -- somebody has the lock a dead one holds up nobody, and may be only late.
-    first = head(KEYS[4], KEYS[5], held[1] and now - late * ARGV[7] or now)
+    first = head(KEYS[4], KEYS[5], held[1] and now - late * ARGV[6] or now)
     if held[1] or first and first ~= ARGV[1] then
       local left = held[1] and redis.call('PTTL', KEYS[1]) or dying(KEYS[5], first, now)
       return {left, held[1] or '', held[2] or '0', ticket, first or ''}
     end
   end
 end
-if ARGV[2] ~= '1' then
-  return 0
-end
 local least = 0
-if ARGV[9] then
+if ARGV[8] then
   -- uses guard
   local young
-  young, least = guard(ARGV[9])
+  young, least = guard(ARGV[8])
   if young then
     return young
   end
 end
 
 -- The queue comes first: a companion of a wrong type must not leave the lock behind.
-local ticket = tonumber(ARGV[5]) or 0
+local ticket = tonumber(ARGV[4]) or 0
 if found > 0 then
-  if ARGV[6] ~= '1' then
+  if ARGV[5] ~= '1' then
     ticket = math.max(ticket, tonumber(redis.call('ZSCORE', KEYS[4], ARGV[1])) or 0)
   end
   drop(KEYS[4], KEYS[5], ARGV[1])
 end
-if ARGV[8] ~= '0' then
-  grant(KEYS[5], ARGV[1], ARGV[8], ticket)
-  outlive(KEYS[5], ARGV[3])
+if ARGV[7] ~= '0' then
+  grant(KEYS[5], ARGV[1], ARGV[7], ticket)
+  outlive(KEYS[5], ARGV[2])
 end
 -- uses token
 redis.call('HSET', KEYS[1], ARGV[1], '1')
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-local token, problem = mint(KEYS[2], least, ARGV[4])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+local token, problem = mint(KEYS[2], least, ARGV[3])
 if problem then
   redis.call('HDEL', KEYS[1], ARGV[1])
   redis.call('HDEL', KEYS[5], round(ARGV[1]))

@@ -9,8 +9,9 @@
 -- ARGV[4] name of this beat, the same on every node
 -- ARGV[5...] hold ids of waiters
 --
--- Returns {hold id, ...}   those of them that should ask: they do not wait here, or it is
---   the turn of one of them. So a free lock is noticed even where no message arrives
+-- Returns {hold id, ...}   those of them that should ask: they do not wait here, it is the
+--   turn of one of them, or before them are too many dead ones to be dropped at once. So a
+--   free lock is noticed even where no message arrives
 --
 -- Twice: it states until when waiters are alive; the head looks once more.
 -- Late: it creates no place, so it brings back nobody who has left.
@@ -44,6 +45,8 @@ if redis.call('EXISTS', KEYS[1]) == 0 then
       return due
     end
   end
-  wake(KEYS[2], KEYS[3], now, ARGV[2], ARGV[4], ARGV[3])
+  if not wake(KEYS[2], KEYS[3], now, ARGV[2], ARGV[4], ARGV[3]) then
+    due[#due + 1] = ARGV[#ARGV] -- who asks goes on with it
+  end
 end
 return due

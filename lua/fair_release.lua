@@ -1,49 +1,38 @@
--- Lowers the hold count of a hold, or ends the hold or its wait, and wakes who is next,
--- unless that is who comes right behind.
+-- Ends a hold or its wait, and wakes who is next, unless that is who comes right behind.
 --
 -- KEYS[1] lock:{name}          hash  hold id -> hold count
 -- KEYS[2] lock:{name}:void     zset  voided hold id -> when the mark may go, microseconds
 -- KEYS[3] lock:{name}:queue    zset  waiting hold id -> ticket
 -- KEYS[4] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds
 -- ARGV[1] hold id
--- ARGV[2] hold count left; 0 ends the hold
--- ARGV[3] what the channel of a client begins with
--- ARGV[4] life of the mark that voids this hold id, milliseconds; 0: no mark
--- ARGV[5] 1: every listener of this deployment is connected to this very server
--- ARGV[6] waiting hold id that asks right behind this, and need not be woken; empty: none
+-- ARGV[2] what the channel of a client begins with
+-- ARGV[3] life of the mark that voids this hold id, milliseconds; 0: no mark
+-- ARGV[4] 1: every listener of this deployment is connected to this very server
+-- ARGV[5] waiting hold id that asks right behind this, and need not be woken; empty: none
 --
--- Returns 1   the count is lowered, or the hold is ended
+-- Returns 1   the hold is ended
 -- Returns 0   the hold was not there
 --
--- Twice: the count is stated and never raised; the end deletes only this hold's field
--- and place. A second run may wake the head again, which looks and finds nothing new.
+-- Twice: it deletes only this hold's field and place. A second run may wake the head
+-- again, which looks and finds nothing new.
 -- Late: hold ids are never used again, so it cannot touch a later hold.
 
-local found = 0
-if ARGV[2] == '0' then
-  -- uses place
-  found = redis.call('HDEL', KEYS[1], ARGV[1])
-  local waited = drop(KEYS[3], KEYS[4], ARGV[1])
-  -- The hash has one hold: without its field there is no lock.
-  if (found == 1 or waited == 1 and redis.call('EXISTS', KEYS[1]) == 0) and
-      (ARGV[6] == '' or redis.call('ZRANGE', KEYS[3], 0, 0)[1] ~= ARGV[6]) then
-    -- uses clock, queue
-    wake(KEYS[3], KEYS[4], clock(), ARGV[3], ARGV[1], ARGV[5])
-  end
-else
-  local count = redis.call('HGET', KEYS[1], ARGV[1])
-  if count then
-    found = 1
-    if tonumber(ARGV[2]) < tonumber(count) then
-      redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-    end
-  end
+-- uses place
+local found = redis.call('HDEL', KEYS[1], ARGV[1])
+local waited = drop(KEYS[3], KEYS[4], ARGV[1])
+-- The hash has one hold: without its field there is no lock.
+if (found == 1 or waited == 1 and redis.call('EXISTS', KEYS[1]) == 0) and
+    (ARGV[5] == '' or redis.call('ZRANGE', KEYS[3], 0, 0)[1] ~= ARGV[5]) then
+  -- uses clock, queue
+  wake(KEYS[3], KEYS[4], clock(), ARGV[2], ARGV[1], ARGV[4])
 end
-if ARGV[4] ~= '0' then
+if ARGV[3] ~= '0' then
   -- uses clock
   local now = clock()
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now))
-  redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[4] * 1000), ARGV[1])
-  redis.call('PEXPIRE', KEYS[2], ARGV[4])
+  redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[3] * 1000), ARGV[1])
+  if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[3]) then -- other marks may live longer
+    redis.call('PEXPIRE', KEYS[2], ARGV[3])
+  end
 end
 return found

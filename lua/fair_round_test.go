@@ -20,13 +20,12 @@ func TestYieldLeavesAloneWhatALaterRoundReliesOn(t *testing.T) {
 	require.NoError(t, err)
 	queue := lua.Fair{Keys: keys, Channel: lua.ClientChannels("lock"), Life: time.Second}
 	ask := func(round int64) lua.Call {
-		return lua.FairAcquire{Fair: queue, Hold: hold, Count: 1, TTL: time.Minute, Retention: time.Hour, Wait: true, Round: round}.Call()
+		return lua.FairAcquire{Fair: queue, Hold: hold, TTL: time.Minute, Retention: time.Hour, Wait: true, Round: round}.Call()
 	}
 	yield := func(round int64) lua.Call {
 		return lua.FairYield{Fair: queue, Hold: hold, Ticket: lua.Ticket{Number: 1}, Round: round}.Call()
 	}
-	extend := lua.Extend{Keys: keys, Hold: hold, TTL: time.Minute, Token: 1, Retention: time.Hour, Queued: true}.Call()
-	reenter := lua.FairAcquire{Fair: queue, Hold: hold, Count: 2, TTL: time.Minute, Retention: time.Hour}.Call()
+	extend := lua.Extend{Keys: keys, Hold: hold, Count: 1, TTL: time.Minute, Token: 1, Retention: time.Hour, Queued: true}.Call()
 	leave := lua.FairRelease{Fair: queue, Hold: hold, Mark: time.Second}.Call()
 
 	for name, c := range map[string]struct {
@@ -41,7 +40,6 @@ func TestYieldLeavesAloneWhatALaterRoundReliesOn(t *testing.T) {
 		"earlier round late":                  {[]lua.Call{ask(2), ask(1), yield(1)}, true},
 		"of an earlier round than was heard":  {[]lua.Call{ask(1), yield(2)}, false},
 		"after an extension":                  {[]lua.Call{ask(1), extend, yield(1)}, true},
-		"after a re-entry":                    {[]lua.Call{ask(1), reenter, yield(1)}, true},
 		"after an extension and a late asker": {[]lua.Call{ask(2), extend, ask(1), yield(1)}, true},
 		"after the leave":                     {[]lua.Call{ask(1), leave, yield(1)}, false},
 		"before the asker":                    {[]lua.Call{yield(1), ask(1)}, true},
@@ -77,7 +75,7 @@ func TestGrantCanBeYieldedAsLongAsItStands(t *testing.T) {
 	defer client.Close()
 	queue := lua.Fair{Keys: keys, Channel: lua.ClientChannels("lock"), Life: life}
 	ask := func(round int64) {
-		_, err := lua.FairAcquire{Fair: queue, Hold: hold, Count: 1, TTL: ttl, Retention: time.Hour, Wait: true, Round: round}.Call().Run(bg, client)
+		_, err := lua.FairAcquire{Fair: queue, Hold: hold, TTL: ttl, Retention: time.Hour, Wait: true, Round: round}.Call().Run(bg, client)
 		require.NoError(t, err)
 		require.True(t, client.HExists(bg, keys.Lock, hold).Val())
 	}
@@ -112,7 +110,7 @@ func TestBeatTellsWhoHasNoPlaceToAsk(t *testing.T) {
 			defer client.Close()
 			queue := lua.Fair{Keys: keys, Channel: lua.ClientChannels("lock"), Life: time.Minute}
 			for _, hold := range []string{"holder:1", "a:1", "a:2"} {
-				_, err := lua.FairAcquire{Fair: queue, Hold: hold, Count: 1, TTL: time.Minute, Retention: time.Hour, Wait: true}.Call().Run(bg, client)
+				_, err := lua.FairAcquire{Fair: queue, Hold: hold, TTL: time.Minute, Retention: time.Hour, Wait: true}.Call().Run(bg, client)
 				require.NoError(t, err)
 			}
 			lose(client)

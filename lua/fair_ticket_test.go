@@ -20,7 +20,7 @@ func TestGrantThatIsYieldedCostsTheWaiterNoPlace(t *testing.T) {
 	require.NoError(t, err)
 	queue := lua.Fair{Keys: keys, Channel: lua.ClientChannels("lock"), Life: time.Minute}
 	ask := func(hold string, ticket lua.Ticket, round int64) lua.Call {
-		return lua.FairAcquire{Fair: queue, Hold: hold, Count: 1, TTL: time.Minute, Retention: time.Hour, Wait: true, Ticket: ticket, Round: round}.Call()
+		return lua.FairAcquire{Fair: queue, Hold: hold, TTL: time.Minute, Retention: time.Hour, Wait: true, Ticket: ticket, Round: round}.Call()
 	}
 	const holder, first, second = "a:1", "b:1", "c:1"
 	settled := lua.Ticket{Number: 1, Final: true}
@@ -64,7 +64,7 @@ func TestYieldStatesAFinalTicketToWhoWaits(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: server.Addr()})
 	defer client.Close()
 	ask := func(hold string) lua.Call {
-		return lua.FairAcquire{Fair: queue, Hold: hold, Count: 1, TTL: time.Minute, Retention: time.Hour, Wait: true}.Call()
+		return lua.FairAcquire{Fair: queue, Hold: hold, TTL: time.Minute, Retention: time.Hour, Wait: true}.Call()
 	}
 	yield := func(hold string, ticket int64, final bool) (now int64) {
 		reply, err := lua.FairYield{Fair: queue, Hold: hold, Ticket: lua.Ticket{Number: ticket, Final: final}, Round: 1}.Call().Run(bg, client)

@@ -18,9 +18,9 @@
 -- Returns the ticket this hold waits with; 0 if it does not wait
 --
 -- Twice: the second run finds the place with its ticket, and no round.
--- Late: what a later round was granted has that round, and what lasts - it was extended
--- or re-entered - has none: neither is touched. After the leave there is none either, nor
--- a place; and a hold has one final ticket at most.
+-- Late: what a later round was granted has that round, and what lasts, as it was extended,
+-- has none: neither is touched. After the leave there is none either, nor a place; and a
+-- hold has one final ticket at most.
 
 -- uses place
 local last, waited = granted(KEYS[4], ARGV[1])

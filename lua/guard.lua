@@ -13,8 +13,10 @@ local function uptime()
 end
 
 -- The error in place of a grant, or nil, and the least token to grant: a counter may come
--- from a snapshot, older than tokens that were granted since. Those are dates, and older
--- than this server's start.
+-- from a snapshot, older than tokens that were granted since. Those are dates from before
+-- this server's start, but maybe by another node's clock, that was ahead of this one. So the
+-- least is the end of the guard, which is over when this server grants: tokens grow as long as
+-- no two clocks are farther apart than that.
 --
 -- Uptime is the difference of two times that are each cut down to whole seconds, so the
 -- server may be up to a second younger, and its start up to a second later.
@@ -27,5 +29,5 @@ local function guard(delay)
   if left > 0 then
     return redis.error_reply('RESTARTED ' .. up .. ' s ago, no grants for another ' .. math.ceil(left) .. ' s')
   end
-  return nil, (math.floor(clock() / 1000000) - up + 1) * 1000000
+  return nil, (math.floor(clock() / 1000000) - up + 1) * 1000000 + delay * 1000
 end

@@ -25,8 +25,8 @@ func calls(t *testing.T) map[string]Call {
 	fair := Fair{Keys: keys, Channel: ClientChannels("lock")}
 	all := make(map[string]Call)
 	for _, c := range []interface{ Call() Call }{
-		Acquire{Keys: keys, Count: 2}, Release{Keys: keys, Count: 1, Mark: time.Second}, Extend{Keys: keys, Queued: true}, Fence{Keys: keys},
-		Repair{Keys: keys, Guard: time.Second}, Inspect{Keys: keys, Guard: time.Second}, Wake{Keys: keys}, Probe{}, Server{Keys: keys},
+		Acquire{Keys: keys, Guard: time.Second}, Release{Keys: keys, Mark: time.Second}, Extend{Keys: keys, Queued: true}, Fence{Keys: keys},
+		Repair{Keys: keys, Guard: time.Second}, Inspect{Keys: keys, Guard: time.Second}, Force{Keys: keys}, Forced{Keys: keys}, Wake{Keys: keys}, Probe{}, Server{Keys: keys},
 		FairAcquire{Fair: fair, Guard: time.Second}, FairRelease{Fair: fair}, FairYield{Fair: fair}, FairSettle{Fair: fair}, FairBeat{Fair: fair, Holds: []string{"one"}},
 	} {
 		all[c.Call().script.Name] = c.Call()
@@ -137,7 +137,7 @@ func TestHeadersSayWhatScriptsUse(t *testing.T) {
 func TestTheUsualIsNotSent(t *testing.T) {
 	keys, err := NewKeys("lock", "name")
 	require.NoError(t, err)
-	acquire := Acquire{Keys: keys, Hold: "client:1", Count: 1, TTL: time.Second, Retention: time.Hour}.Call()
+	acquire := Acquire{Keys: keys, Hold: "client:1", TTL: time.Second, Retention: time.Hour}.Call()
 	require.Equal(t, []any{keys.Lock, keys.Token, keys.Void, "client:1", int64(1000), int64(3600000)}, acquire.args[3:])
 	release := Release{Keys: keys, Hold: "client:1"}.Call()
 	require.Equal(t, []any{keys.Lock, "client:1", keys.Channel}, release.args[3:])
@@ -200,7 +200,7 @@ func TestPermissionsInTheDocsAreThoseThatScriptsNeed(t *testing.T) {
 	page, err := os.ReadFile("../docs/keys.md")
 	require.NoError(t, err)
 	_, acl, _ := strings.Cut(string(page), "ACL SETUSER locker")
-	acl, _, _ = strings.Cut(acl, "```")
+	acl, _, _ = strings.Cut(acl, "#")
 	listed := make(map[string]bool)
 	for _, m := range regexp.MustCompile(`\+(\w+)`).FindAllStringSubmatch(acl, -1) {
 		listed[strings.ToUpper(m[1])] = true

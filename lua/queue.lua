@@ -1,43 +1,62 @@
 -- What the scripts of the fair queue share about its order. Who uses it uses place.lua.
 
--- The first waiter that is alive. Dead ones are dropped when they come first: behind
--- others they hold up nobody.
+-- The first waiter that is alive, and true. Dead ones are dropped when they come first:
+-- behind others they hold up nobody. No more than about a thousand of them, as a server does
+-- nothing else meanwhile: with more, it returns the next one as it is, and false. Nobody is
+-- passed on that account, and the next call goes on.
 local function head(queue, waiters, now)
-  while true do
-    local first = redis.call('ZRANGE', queue, 0, 0)[1]
-    if not first then
-      return nil
+  local size = 1
+  while size <= 1000 do
+    local ids = redis.call('ZRANGE', queue, 0, size - 1)
+    if not ids[1] then
+      return nil, true
     end
-    local alive = redis.call('HGET', waiters, first)
-    if alive and tonumber(string.match(alive, '^%d+')) > now then
-      return first
+    local signs, fields = redis.call('HMGET', waiters, unpack(ids)), {}
+    local first
+    for i = 1, #ids do
+      if signs[i] and tonumber(string.match(signs[i], '^%d+')) > now then
+        first = ids[i]
+        break
+      end
+      fields[2 * i - 1], fields[2 * i] = ids[i], round(ids[i])
     end
-    drop(queue, waiters, first)
+    if fields[1] then
+      redis.call('HDEL', waiters, unpack(fields))
+      redis.call('ZREM', queue, unpack(ids, 1, #fields / 2))
+    end
+    if first then
+      return first, true
+    end
+    size = size * 10
   end
+  return redis.call('ZRANGE', queue, 0, 0)[1], false
 end
 
 -- How long a waiter whose client does not listen has to connect again, microseconds.
 local reconnect = 300000
 
--- What is left of a waiter's life if it is no longer than that, milliseconds; else 0.
+-- What is left of a waiter's life if it is no longer than that, milliseconds, and 1 of who is
+-- dead already; else 0.
 local function dying(waiters, id, now)
   local alive = redis.call('HGET', waiters, id)
   local left = alive and string.match(alive, '^%d+') - now or 0
-  return left > 0 and left <= reconnect and math.ceil(left / 1000) or 0
+  return left <= reconnect and math.max(1, math.ceil(left / 1000)) or 0
 end
 
 -- Tells the head's client that the lock is free, and nobody else. Where nobody can be
 -- listening elsewhere, a head whose client does not listen has died or is connecting
 -- again: it gets a moment for that, and the next one that listens is told to ask, and
--- so learns when to ask again.
+-- so learns when to ask again. It returns false if there are more that are dead, or do not
+-- listen, than a server should be kept busy with: then nobody is told, and who gives the
+-- next sign of life goes on.
 local function wake(queue, waiters, now, channel, about, alone)
-  local first = head(queue, waiters, now)
+  local first, sure = head(queue, waiters, now)
   local rank, deaf = 0, {}
-  while first do
+  while first and sure and rank < 100 do
     local client = string.match(first, '^(.*):')
     -- Without rights to the channel nobody hears, and nobody is dead for that.
     if not deaf[client] and (redis.pcall('PUBLISH', channel .. client, first .. ' ' .. about) ~= 0 or alone ~= '1') then
-      return
+      return true
     end
     deaf[client] = true
     local alive = redis.call('HGET', waiters, first)
@@ -47,6 +66,7 @@ local function wake(queue, waiters, now, channel, about, alone)
     rank = rank + 1
     first = redis.call('ZRANGE', queue, rank, rank)[1]
   end
+  return not first
 end
 
 -- Has id wait with a ticket. A final one is stated as it is. Until there is one, the

@@ -2,11 +2,10 @@ package lua
 
 import "time"
 
-// Release calls release.lua: it lowers a hold's count, or ends the hold.
+// Release calls release.lua: it ends a hold.
 type Release struct {
 	Keys  Keys
 	Hold  string
-	Count int           // what is left; 0 ends the hold
 	Quiet bool          // do not publish the end
 	Mark  time.Duration // void the hold id for so long; 0: no need
 }
@@ -17,17 +16,14 @@ func (r Release) Call() Call {
 	if r.Quiet {
 		channel = ""
 	}
-	args := append(newCall(releaseScript, 1, 5), r.Keys.Lock)
+	args := append(newCall(releaseScript, 1, 4), r.Keys.Lock)
 	if r.Mark > 0 {
 		args[2] = 2
 		args = append(args, r.Keys.Void)
 	}
 	args = append(args, r.Hold, channel)
-	if r.Mark > 0 || r.Count > 0 {
+	if r.Mark > 0 {
 		args = append(args, Millis(r.Mark))
-	}
-	if r.Count > 0 {
-		args = append(args, r.Count)
 	}
 	return Call{script: releaseScript, args: args}
 }

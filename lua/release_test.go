@@ -16,10 +16,10 @@ func TestReleaseTellsWhetherAnybodyListens(t *testing.T) {
 	ctx := context.Background()
 	keys, err := lua.NewKeys("lock", "orders")
 	require.NoError(t, err)
-	acquire := lua.Acquire{Keys: keys, Hold: "client:1", Count: 1, TTL: time.Minute, Retention: time.Hour}
+	acquire := lua.Acquire{Keys: keys, Hold: "client:1", TTL: time.Minute, Retention: time.Hour}
 	release := lua.Release{Keys: keys, Hold: "client:1"}
-	lower, quiet := release, release
-	lower.Count, quiet.Quiet = 1, true
+	quiet := release
+	quiet.Quiet = true
 
 	for name, c := range map[string]struct {
 		listeners int
@@ -30,7 +30,6 @@ func TestReleaseTellsWhetherAnybodyListens(t *testing.T) {
 		"one":                 {1, release.Call(), lua.Released{Found: true, OnlyOne: true}},
 		"two":                 {2, release.Call(), lua.Released{Found: true}},
 		"nothing is told":     {0, quiet.Call(), lua.Released{Found: true}},
-		"a count is lowered":  {0, lower.Call(), lua.Released{Found: true}},
 		"the hold is another": {0, lua.Release{Keys: keys, Hold: "client:2"}.Call(), lua.Released{}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -28,6 +28,8 @@ var (
 	fenceScript   = load("fence")
 	repairScript  = load("repair")
 	inspectScript = load("inspect")
+	forceScript   = load("force")
+	forcedScript  = load("forced")
 	wakeScript    = load("wake")
 	probeScript   = load("probe")
 	serverScript  = load("server")

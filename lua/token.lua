@@ -1,14 +1,22 @@
 -- What the scripts that grant share.
 
+-- From here on a number here is not every integer: two holds could get the same token.
+local most = 2 ^ 53
+
 -- The next fencing token: one more than the counter in key, and no less than least. Or
--- nil and an error, with nothing written. The counter lives on for life, milliseconds.
+-- nil and an error, and no token is known. The counter lives on for life, milliseconds.
 local function mint(key, least, life)
   local token = redis.pcall('INCR', key)
   if type(token) ~= 'number' then
-    if string.find(token.err, 'not an integer') then
-      token = redis.error_reply('ERR fencing counter is not a number')
+    if string.find(token.err, 'not an integer') or string.find(token.err, 'overflow') then
+      token = redis.error_reply('ERR fencing counter is not a number that can grow')
+    elseif string.find(token.err, 'nknown') then
+      token = redis.error_reply('ERR unknown command INCR')
     end
     return nil, token
+  end
+  if token >= most then
+    return nil, redis.error_reply('ERR fencing counter is not a number that can grow: it is at the end, 2^53')
   end
   if token > 1 and token >= least then
     redis.call('PEXPIRE', key, life)
@@ -24,6 +32,10 @@ local function mint(key, least, life)
   end)
   if not set then
     redis.call('PEXPIRE', key, 0)
+    local refused = redis.pcall('TIME').err
+    if refused and string.find(refused, 'nknown') then
+      return nil, redis.error_reply('ERR unknown command TIME')
+    end
     error(problem)
   end
   return token

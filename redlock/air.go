@@ -68,13 +68,21 @@ type aloft struct {
 type flight struct {
 	ops     []*op
 	start   time.Time
-	beside  bool // another was away at the same time
-	indexed bool // in air.keys
-	stuck   bool // every op has timed out
-	here    bool // on a caller's goroutine
+	beside  bool  // another was away at the same time
+	indexed bool  // in air.keys
+	stuck   bool  // every op has timed out
+	here    bool  // on a caller's goroutine
+	silence error // why the node did not answer; nil: it did
 
 	exchange       // what node.fly sends
 	sent     []*op // whose calls those are
+	unsettled
+}
+
+// unsettled are the ops that a flight did not do for.
+type unsettled struct {
+	owed  []*op  // removals that are not confirmed
+	moves []move // what is to go on by another lane
 }
 
 // landing is how a flight ended.

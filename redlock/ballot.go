@@ -27,7 +27,12 @@ type Motion struct {
 	// later, which takes a mark, or which has not confirmed an earlier call. nil: Call
 	// will do.
 	Removal func(mark, again bool) lua.Call
-	// Until, for Removes: a node that has not confirmed is asked again until then.
+	// Narrow makes the call that touches nothing but the key that Call is about, for a
+	// Cluster that is moving the slot and has the other keys elsewhere (TRYAGAIN); nil:
+	// there is none.
+	Narrow func() lua.Call
+	// Until, for Removes: a node that has not confirmed is asked again until then, and for
+	// as long as the key may still be created there.
 	Until time.Time
 
 	// Skip leaves a node out: it is not asked and counts as a no.
@@ -38,6 +43,8 @@ type Motion struct {
 
 	// All waits for every node, or its timeout, in place of a quorum.
 	All bool
+	// meets gives each node the time it takes to meet it.
+	meets bool
 	// Patience replaces the node timeout if it is not zero.
 	Patience time.Duration
 	// Unsent is how long a command may wait to be sent to a node that answers others, if
@@ -98,13 +105,14 @@ func (g *Group) Draft(m Motion) *Ballot { return g.newBallot(m) }
 func (b *Ballot) Prepare() { b.submit((*lane).prepare) }
 
 // Send has b leave if it has not, and with it all else that was prepared. With one node
-// that may be on the caller's goroutine, and then b is decided when it returns.
+// that may be on the caller's goroutine.
 func (b *Ballot) Send(ctx context.Context) {
-	if len(b.group.lanes) == 1 && b.group.lanes[0].runHere(ctx, nil) {
+	if len(b.ops) == 1 && b.ops[0].lane.runHere(ctx, nil) {
 		return
 	}
-	for i, l := range b.group.lanes {
-		l.send(&b.ops[i])
+	for i := range b.ops {
+		o := &b.ops[i]
+		o.lane.send(o)
 	}
 }
 
@@ -112,19 +120,30 @@ func (b *Ballot) Send(ctx context.Context) {
 // returns ctx's error, and the ballot goes on without its caller.
 func (g *Group) Decide(ctx context.Context, m Motion) (*Ballot, error) {
 	b := g.newBallot(m)
-	if len(g.lanes) == 1 && g.lanes[0].runHere(ctx, &b.ops[0]) {
-		if b.Won() {
-			return b, nil
+	return b, b.Decide(ctx)
+}
+
+// Decide is [Group.Decide] for b, which was drafted.
+func (b *Ballot) Decide(ctx context.Context) error {
+	if len(b.ops) == 1 {
+		o := &b.ops[0]
+		if o.lane = b.group.nodes[0].way(o.key()); o.lane.runHere(ctx, o) {
+			if err := b.Wait(ctx); err != nil || b.Won() {
+				return err
+			}
+			return ctx.Err()
 		}
-		return b, ctx.Err()
 	}
 	b.submit((*lane).submit)
-	return b, b.Wait(ctx)
+	return b.Wait(ctx)
 }
 
 func (b *Ballot) submit(to func(*lane, *op)) {
-	for i, l := range b.group.lanes {
+	key := b.motion.Call.Key()
+	for i, n := range b.group.nodes {
 		o := &b.ops[i]
+		l := n.way(key)
+		o.lane = l
 		switch {
 		case b.motion.Skip != nil && b.motion.Skip(i):
 			b.vote(o, Answer{Vote: No})
@@ -158,6 +177,9 @@ func (g *Group) newBallot(m Motion) *Ballot {
 		patience = m.Patience
 	}
 	for i := range b.ops {
+		if m.meets {
+			patience = g.nodes[i].patience()
+		}
 		b.ops[i] = op{ballot: b, node: i, expires: b.start.Add(patience)}
 	}
 	return b

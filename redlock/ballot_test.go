@@ -1,7 +1,6 @@
 package redlock_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -38,19 +37,25 @@ func TestQuorumIsMoreThanHalfOfThoseConfigured(t *testing.T) {
 func TestBallotIsDecidedByTheQuickOnes(t *testing.T) {
 	servers, proxies, clients := proxied(t, 5)
 	g := met(t, clients...)
+	var slow []*redistest.Held
 	for _, p := range proxies[3:] {
-		p.SetDelay(time.Second)
+		slow = append(slow, p.Hold(scripts, 1)) // what is behind it waits, too
 	}
 	h := newHold(t, g, "orders")
-	start := time.Now()
-	require.True(t, decide(t, g, h.acquire()).Won())
-	require.Less(t, time.Since(start), 500*time.Millisecond)
+	b := decide(t, g, h.acquire())
+	require.True(t, b.Won())
+	require.Equal(t, redlock.Pending, b.Answer(3).Vote)
+	require.Equal(t, redlock.Pending, b.Answer(4).Vote)
 
 	// A no needs no more of them: three of five cannot be outvoted.
 	other := newHold(t, g, "orders")
-	start = time.Now()
-	require.False(t, decide(t, g, other.acquire()).Won())
-	require.Less(t, time.Since(start), 500*time.Millisecond)
+	b = decide(t, g, other.acquire())
+	require.False(t, b.Won())
+	require.Equal(t, redlock.Pending, b.Answer(3).Vote)
+	require.Equal(t, redlock.Pending, b.Answer(4).Vote)
+	for _, s := range slow {
+		s.Release()
+	}
 	require.True(t, decide(t, g, h.release()).Won())
 	decide(t, g, other.release())
 	for _, s := range servers {
@@ -60,7 +65,7 @@ func TestBallotIsDecidedByTheQuickOnes(t *testing.T) {
 
 func TestSilentNodeCountsAsANoAfterTheNodeTimeout(t *testing.T) {
 	_, proxies, clients := proxied(t, 3)
-	g := met(t, clients...)
+	g := hasty(t, timeout, clients...)
 	for round := range 3 { // from the very first ballot after the meeting
 		for _, p := range proxies {
 			p.SwallowReply(scripts, 1)
@@ -70,8 +75,7 @@ func TestSilentNodeCountsAsANoAfterTheNodeTimeout(t *testing.T) {
 		took := time.Since(start)
 		require.False(t, b.Won())
 		require.ErrorIs(t, b.Err(), redlock.ErrSilent)
-		require.GreaterOrEqual(t, took, timeout, "round %d", round)
-		require.Less(t, took, 3*timeout, "round %d", round)
+		require.GreaterOrEqual(t, took, timeout, "round %d", round) // and no more: see TestSilenceIsOverAfterTheNodeTimeout
 	}
 	for _, p := range proxies {
 		p.Reset() // Close would wait for the replies that never come
@@ -81,41 +85,21 @@ func TestSilentNodeCountsAsANoAfterTheNodeTimeout(t *testing.T) {
 func TestAnswersDoNotChangeAfterTheDecision(t *testing.T) {
 	_, proxies, clients := proxied(t, 3)
 	g := met(t, clients...)
-	proxies[2].SetDelay(50 * time.Millisecond)
+	slow := proxies[2].Hold(scripts, 1)
 	var answers atomic.Int64
 	m := probe()
 	m.Each = func(int, redlock.Answer) { answers.Add(1) }
 	b := decide(t, g, m)
 	require.True(t, b.Won())
 	require.Equal(t, redlock.Pending, b.Answer(2).Vote)
+	slow.Release()
 	redistest.Eventually(t, within, func() bool { return answers.Load() == 3 }, "the straggler is still read")
 	require.Equal(t, redlock.Pending, b.Answer(2).Vote)
 }
 
-func TestCallerLeavesWhenItsContextEnds(t *testing.T) {
-	_, proxies, clients := proxied(t, 3)
-	g := met(t, clients...)
-	const delay = timeout / 2
-	for _, p := range proxies {
-		p.SetDelay(delay)
-	}
-	ctx, cancel := context.WithCancel(bg)
-	cancel()
-	fastest := time.Hour
-	for range 3 { // the machine may be busy
-		start := time.Now()
-		b, err := g.Decide(ctx, probe())
-		fastest = min(fastest, time.Since(start))
-		require.ErrorIs(t, err, context.Canceled)
-		require.NoError(t, b.Wait(bg), "the ballot goes on")
-		require.True(t, b.Won())
-	}
-	require.Less(t, fastest, delay/2)
-}
-
 func TestErrorNamesWhatEachNodeAnswered(t *testing.T) {
 	servers, proxies, clients := proxied(t, 5)
-	g := met(t, clients...)
+	g := hasty(t, 2*time.Second, clients...) // for one of them, the others answer
 	h := newHold(t, g, "orders")
 	require.NoError(t, servers[0].Client(t).HSet(bg, h.keys.Lock, "a stranger", 1).Err())
 	require.NoError(t, servers[1].Client(t).Set(bg, h.keys.Lock, "not a hash", 0).Err())

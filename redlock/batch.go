@@ -120,7 +120,7 @@ type parcel struct {
 func (p parcel) open(results []result, cmd *lua.Cmd) {
 	reply, err := cmd.Val(), cmd.Err()
 	if p.n == 1 {
-		results[0] = result{reply, err}
+		results[0] = result{reply, p.call.Explain(err)}
 		return
 	}
 	var replies []any
@@ -129,14 +129,14 @@ func (p parcel) open(results []result, cmd *lua.Cmd) {
 	}
 	for i := range results {
 		if results[i] = (result{err: err}); err == nil {
-			results[i] = resultOf(replies[i])
+			results[i] = p.resultOf(replies[i])
 		}
 	}
 }
 
-func resultOf(reply any) result {
+func (p parcel) resultOf(reply any) result {
 	if err, failed := reply.(error); failed {
-		return result{err: err}
+		return result{err: p.call.Explain(err)}
 	}
 	return result{reply: reply}
 }

@@ -31,6 +31,11 @@ func batchCall(cmd []string) bool {
 // batching makes a group that may send batches, and has met its nodes.
 func batching(t testing.TB, nodes ...redis.UniversalClient) *redlock.Group {
 	t.Helper()
+	return batchingWithin(t, patience, nodes...)
+}
+
+func batchingWithin(t testing.TB, timeout time.Duration, nodes ...redis.UniversalClient) *redlock.Group {
+	t.Helper()
 	config := redlock.Config{NodeTimeout: timeout, DriftFactor: 0.01, DriftFixed: 2 * time.Millisecond}
 	for i := range samples {
 		keys, err := lua.NewKeys("lock", fmt.Sprint("sample-", i))
@@ -45,8 +50,10 @@ func batching(t testing.TB, nodes ...redis.UniversalClient) *redlock.Group {
 }
 
 // together has one ballot for each motion leave in one flight, and waits for all answers.
+// No runner is at work meanwhile that would take a part of them along.
 func together(t testing.TB, g *redlock.Group, motions ...redlock.Motion) []*redlock.Ballot {
 	t.Helper()
+	redistest.Eventually(t, within, g.Idle, "nothing is under way")
 	ballots := make([]*redlock.Ballot, len(motions))
 	for i := range motions {
 		m := motions[i]
@@ -105,9 +112,14 @@ func learned(t testing.TB, g *redlock.Group, proxies ...*redistest.Proxy) {
 // oneLearned is a group of one node that has learned that batches work.
 func oneLearned(t testing.TB) (*redistest.Server, *redistest.Proxy, *redlock.Group) {
 	t.Helper()
+	return oneLearnedWithin(t, patience)
+}
+
+func oneLearnedWithin(t testing.TB, timeout time.Duration) (*redistest.Server, *redistest.Proxy, *redlock.Group) {
+	t.Helper()
 	s := redistest.Start(t)
 	p := redistest.NewProxy(t, s.Addr())
-	g := batching(t, p.Client(t))
+	g := batchingWithin(t, timeout, p.Client(t))
 	learned(t, g, p)
 	return s, p, g
 }
@@ -218,7 +230,8 @@ func fill(t testing.TB, s *redistest.Server) {
 // release is owed anyway.
 func TestABatchThatIsRefusedLateIsNotSentOneByOne(t *testing.T) {
 	t.Parallel()
-	s, p, g := oneLearned(t)
+	const timeout = 2 * time.Second // enough for a refusal and ten calls on a busy machine
+	s, p, g := oneLearnedWithin(t, timeout)
 	fill(t, s)
 	for _, late := range []bool{false, true} {
 		if late {
@@ -309,7 +322,7 @@ func TestAServerIsAskedAgainAfterAConnectionBroke(t *testing.T) {
 func TestALostBatchLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	servers, proxies, clients := proxied(t, 3)
-	g := batching(t, clients...)
+	g := batchingWithin(t, 500*time.Millisecond, clients...)
 	learned(t, g, proxies...)
 	faults := []func(*redistest.Proxy){
 		func(p *redistest.Proxy) { p.DropReply(batchCall, 1) },

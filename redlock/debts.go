@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -9,17 +10,32 @@ import (
 // debts are the removals that a node has not confirmed. They are tried again, all
 // together and with a growing pause, until each is confirmed or its key has
 // outlived its TTL anyway (I5).
+//
+// A key has not outlived its TTL if the command that creates it may still be in the socket
+// of a server that is stopped. Such a removal is owed until it is confirmed, if need be for
+// days. That takes no more memory with time: once so many are owed, a node that does not
+// answer is sent nothing more that creates a key.
 type debts struct {
 	ops   []*op
 	timer *time.Timer
 	armed bool
+	open  int       // those of keys that may still be created, wherever they wait; 0 once the node answers
+	count uint64    // tells which ops are in open: those that carry it
 	last  time.Time // when something was last owed
 	pause *backoff.ExponentialBackOff
 }
 
-const maxPause = time.Second
+const (
+	maxPause = time.Second
+	// maxOpen bounds the removals that are owed for as long as a node is silent.
+	maxOpen = maxFlight
+)
+
+// counts tells one count of a lane from the next, and from those of all other lanes.
+var counts atomic.Uint64
 
 func (d *debts) init(l *lane) {
+	d.count = counts.Add(1)
 	d.pause = backoff.NewExponentialBackOff(
 		backoff.WithInitialInterval(50*time.Millisecond),
 		backoff.WithMaxInterval(maxPause),
@@ -35,15 +51,32 @@ func (d *debts) stop() {
 	d.ops = nil
 }
 
+// answered notes that the node is not silent. Called with the lane's mu held.
+func (d *debts) answered() {
+	if d.open > 0 {
+		d.open, d.count = 0, counts.Add(1)
+	}
+}
+
+// note counts o if it is the removal of a key that may still be created. Called with the
+// lane's mu held.
+func (d *debts) note(o *op) {
+	if m := &o.ballot.motion; m.Removes && o.counted != d.count && m.Footprint.open(o.node) {
+		o.counted = d.count
+		d.open++
+	}
+}
+
 // owe notes that o's removal is not confirmed.
 func (l *lane) owe(o *op) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	d := &l.debts
 	now := time.Now()
-	if l.closed || !now.Before(o.ballot.motion.Until) {
+	if l.closed || !o.owed(now) {
 		return
 	}
+	d.note(o)
 	// Nothing owed for a while: the node had recovered, this is a new failure.
 	if now.Sub(d.last) > 3*maxPause {
 		d.pause.Reset()
@@ -62,15 +95,26 @@ func (l *lane) collect() {
 	l.mu.Lock()
 	var due []*op
 	for _, o := range l.debts.ops {
-		if now.Before(o.ballot.motion.Until) {
-			o.expires, o.again = now.Add(l.timeout), true
-			due = append(due, o)
+		if !o.owed(now) {
+			if o.counted == l.debts.count {
+				l.debts.open--
+			}
+			continue
 		}
+		o.expires, o.again = now.Add(l.timeout), true
+		o.moves, o.asking, o.stray, o.narrow, o.halved = 0, false, false, false, false
+		due = append(due, o)
 	}
 	l.debts.ops = nil
 	l.debts.armed = false
 	l.mu.Unlock()
 	for _, o := range due {
-		l.submit(o)
+		l.node.root().way(o.key()).submit(o) // its slot may have moved
 	}
+}
+
+// overdrawn tells whether nothing that creates a key may be sent any more, as the node is
+// silent and enough is owed to it. Called with mu held.
+func (l *lane) overdrawn() bool {
+	return l.debts.open >= maxOpen && (l.failing || l.stuck > 0)
 }

@@ -17,12 +17,13 @@ import (
 // A firewall that drops what it does not know: connections are gone, dials hang. The
 // caller of a single node runs its command itself, and must not wait as long as go-redis
 // would.
-func TestDialThatHangsCostsTheCallerANodeTimeout(t *testing.T) {
+func TestDialThatHangsIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
 	var hang atomic.Bool
 	over := make(chan struct{})
 	client := s.Client(t, func(o *redis.Options) {
+		o.DialTimeout = time.Hour // if anybody waits for it, the test does not end
 		o.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
 			if hang.Load() {
 				select {
@@ -35,17 +36,15 @@ func TestDialThatHangsCostsTheCallerANodeTimeout(t *testing.T) {
 			return d.DialContext(ctx, network, addr)
 		}
 	})
-	g := met(t, client)
-	require.True(t, decide(t, g, probe()).Won())
+	g := hasty(t, timeout, client)
+	redistest.Eventually(t, within, func() bool { return decide(t, g, probe()).Won() }, "it is there")
 	hang.Store(true)
 	require.NoError(t, s.Client(t).ClientKillByFilter(bg, "TYPE", "normal", "SKIPME", "yes").Err())
 	for range 2 { // the second on the lane
-		start := time.Now()
 		b := decide(t, g, probe())
 		require.False(t, b.Won())
 		require.ErrorIs(t, b.Err(), redlock.ErrSilent)
 		require.NotErrorIs(t, b.Err(), context.DeadlineExceeded, "it is nobody's deadline")
-		require.Less(t, time.Since(start), 5*timeout)
 	}
 	close(over)
 }

@@ -22,4 +22,7 @@
 // more where the node is far or the callers many, so that concurrent callers share round
 // trips and a caller may leave without waiting. To a node that was seen to be one server,
 // calls of a pipeline share a command, too: see [lua.Batch].
+//
+// A Cluster is one node, with a lane for each of its masters: each name lives on one of
+// them, and one that is stuck or gone holds up no name of another.
 package redlock

@@ -12,6 +12,8 @@ var (
 	ErrNoQuorum = errors.New("no quorum")
 	// ErrDuplicateNode says that one server was given as two nodes.
 	ErrDuplicateNode = errors.New("redlock: the same server is given as two nodes")
+	// ErrUnfit says that a server cannot vote: it is too old, or a replica.
+	ErrUnfit = errors.New("redlock: a node cannot vote")
 	// ErrSilent says that a node did not answer within the node timeout.
 	ErrSilent = errors.New("no answer within the node timeout")
 	// ErrRestarted says that a node started not long ago and gives no votes yet.
@@ -21,6 +23,16 @@ var (
 
 	errAbandoned = errors.New("not sent: the attempt had ended")
 )
+
+// A duplicateError says which nodes are one server. It is an [ErrDuplicateNode] without
+// wrapping it: go-redis unwraps what a new connection is refused for.
+type duplicateError struct{ one, other string }
+
+func (e *duplicateError) Error() string {
+	return fmt.Sprintf("%v: %s and %s", ErrDuplicateNode, e.one, e.other)
+}
+
+func (e *duplicateError) Is(target error) bool { return target == ErrDuplicateNode }
 
 // A NoQuorumError says what each node answered. It is an [ErrNoQuorum], and also
 // whatever its nodes' errors are.
@@ -35,7 +47,19 @@ type NoQuorumError struct {
 type NodeAnswer struct {
 	Address string
 	Agreed  bool
-	Err     error // why not; nil with Agreed false: it said no, or the ballot was decided before it spoke
+	Pending bool  // it had not answered when the others had decided, or when the caller's time was over
+	Err     error // why not; nil with Agreed and Pending false: it said no
+}
+
+// Silent lists the addresses of the nodes that did not answer.
+func (e *NoQuorumError) Silent() []string {
+	var silent []string
+	for _, n := range e.Nodes {
+		if n.Pending || errors.Is(n.Err, ErrSilent) {
+			silent = append(silent, n.Address)
+		}
+	}
+	return silent
 }
 
 func (e *NoQuorumError) Error() string {
@@ -52,6 +76,8 @@ func (e *NoQuorumError) Error() string {
 			answer = "yes"
 		case n.Err != nil:
 			answer = n.Err.Error()
+		case n.Pending:
+			answer = "no answer yet"
 		}
 		fmt.Fprintf(&s, "%s%s: %s", sep, n.Address, answer)
 	}
@@ -75,10 +101,35 @@ func (b *Ballot) Err() error {
 	if b.Won() {
 		return nil
 	}
-	e := &NoQuorumError{Op: b.motion.Name, Need: b.group.quorum, Agreed: b.yes}
+	return b.report(b.Answer)
+}
+
+// SoFar is what each node has answered up to now. Unlike the other results of a ballot it
+// may be asked for before the decision: by a caller whose time is over.
+func (b *Ballot) SoFar() ([]Answer, *NoQuorumError) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	answers := make([]Answer, len(b.ops))
 	for i := range b.ops {
-		a := b.ops[i].answer
-		e.Nodes = append(e.Nodes, NodeAnswer{Address: b.group.Address(i), Agreed: a.Vote == Yes, Err: a.Err})
+		answers[i] = b.ops[i].answer
+	}
+	return answers, b.report(func(i int) Answer { return answers[i] })
+}
+
+// report says what the nodes have answered.
+func (b *Ballot) report(answer func(int) Answer) *NoQuorumError {
+	e := &NoQuorumError{Op: b.motion.Name, Need: b.group.quorum}
+	for i := range b.ops {
+		a := answer(i)
+		if a.Vote == Yes {
+			e.Agreed++
+		}
+		e.Nodes = append(e.Nodes, NodeAnswer{
+			Address: b.group.Address(i),
+			Agreed:  a.Vote == Yes,
+			Pending: a.Vote == Pending,
+			Err:     a.Err,
+		})
 	}
 	return e
 }

@@ -114,13 +114,28 @@ func (x *exchange) resend(ctx context.Context, client redis.UniversalClient) {
 	send(ctx, client, again)
 }
 
+// asking puts an ASKING before each of cmds that needs one.
+func asking(ctx context.Context, cmds []redis.Cmder) []redis.Cmder {
+	if !slices.ContainsFunc(cmds, func(cmd redis.Cmder) bool { return cmd.(*lua.Cmd).Asking }) {
+		return cmds
+	}
+	all := make([]redis.Cmder, 0, 2*len(cmds))
+	for _, cmd := range cmds {
+		if cmd.(*lua.Cmd).Asking {
+			all = append(all, lua.NewCmd(ctx, "asking"))
+		}
+		all = append(all, cmd)
+	}
+	return all
+}
+
 // A pipeliner is a client, or a single connection of one.
 type pipeliner interface{ Pipeline() redis.Pipeliner }
 
 // send runs cmds in one round trip. What became of each stands in it.
 func send(ctx context.Context, client pipeliner, cmds []redis.Cmder) {
 	pipe := client.Pipeline()
-	_ = pipe.BatchProcess(ctx, cmds...)
+	_ = pipe.BatchProcess(ctx, asking(ctx, cmds)...)
 	_, err := pipe.Exec(ctx)
 	for _, cmd := range cmds {
 		// A pipeline that broke must not leave a command that looks answered.

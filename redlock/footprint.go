@@ -22,12 +22,13 @@ func (f *Footprint) trace(node int) *trace {
 	return &(*f.more)[node-len(f.few)]
 }
 
-// A trace is what one node has of a hold. The key is surely absent only when all
-// three are zero.
+// A trace is what one node has of a hold. The key is surely absent only when nothing of
+// it is set.
 type trace struct {
 	flying  uint16 // creating commands without an answer yet
 	present bool   // a creating command was answered with yes
 	unknown bool   // a creating command may have run, or may run later
+	late    bool   // of present: answered after the end of the hold
 }
 
 // NewFootprint makes the footprint of a hold that no node has yet.
@@ -65,6 +66,7 @@ func (f *Footprint) created(node int, yes, known bool) {
 	t := f.trace(node)
 	t.flying--
 	t.present = t.present || yes
+	t.late = t.late || yes && f.closed
 	t.unknown = t.unknown || !known
 }
 
@@ -83,7 +85,17 @@ func (f *Footprint) removed(node int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	t := f.trace(node)
-	t.present, t.unknown = false, false
+	t.present, t.unknown, t.late = false, false, false
+}
+
+// open tells whether the key may be on node for longer than its TTL after the end of the
+// hold: a node that was stopped meanwhile writes what it was sent before when it goes on,
+// and be it hours later, whether or not the connection is still there.
+func (f *Footprint) open(node int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t := f.trace(node)
+	return t.flying > 0 || t.unknown || t.late
 }
 
 // Present tells whether any node has said that it has the key.

@@ -19,7 +19,7 @@ type Config struct {
 	NodeTimeout time.Duration // a node silent for so long counts as a no
 	DriftFactor float64       // how far apart two clocks may run: a share of the TTL
 	DriftFixed  time.Duration // and a fixed part, for the granularity of expiry
-	Logger      *slog.Logger  // nil: silent
+	Logger      *slog.Logger  // nil: silent; its handler must not block, as lanes wait for it
 	Samples     []lua.Call    // of lua.Server, about names that a Cluster would spread; none: no batches
 }
 
@@ -27,7 +27,6 @@ type Config struct {
 // The zero value is not usable; use [New].
 type Group struct {
 	nodes  []*node
-	lanes  []*lane
 	quorum int
 	config Config
 	ctx    context.Context // of everything that is sent; ends with Close
@@ -58,7 +57,7 @@ func New(nodes []redis.UniversalClient, config Config) (*Group, error) {
 		return nil, err
 	}
 	for _, n := range g.nodes {
-		g.lanes = append(g.lanes, newLane(n, config.NodeTimeout))
+		newLane(n, config.NodeTimeout)
 	}
 	return g, nil
 }
@@ -123,15 +122,20 @@ func (g *Group) Validity(start time.Time, ttl time.Duration) time.Time {
 // Close ends every lane and waits for what is in flight. Ballots that are under way
 // lose. It does not close the clients.
 func (g *Group) Close() {
-	for _, l := range g.lanes {
-		l.close()
+	var lanes []*lane
+	for _, n := range g.nodes {
+		n.lane.close()
+		lanes = append(lanes, n.lane)
+		if n.shards != nil {
+			lanes = append(lanes, n.shards.close()...)
+		}
 	}
 	// What is queued has a node timeout to be sent. After that nothing is worth a dial
 	// that hangs.
 	late := time.AfterFunc(2*g.config.NodeTimeout, g.cancel)
 	defer late.Stop()
 	defer g.cancel()
-	for _, l := range g.lanes {
+	for _, l := range lanes {
 		l.join()
 	}
 }

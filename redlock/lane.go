@@ -17,6 +17,9 @@ const (
 	// maxTry bounds the commands in a try: what is sent to a stuck node may have to be
 	// cleaned up after it for a long time.
 	maxTry = 16
+	// workTime is more than a command of a large flight takes a node, and this process, on a
+	// machine that is busy.
+	workTime = 200 * time.Microsecond
 	// maxHere bounds what a caller takes along.
 	maxHere = 4
 )
@@ -34,7 +37,8 @@ const (
 // part of a flight that is sent again in another way; and nothing relies on it: a removal
 // that might overtake a creation carries a mark.
 //
-// What waits in the queue for longer than its ballot would wait is dropped unsent. A
+// What waits in the queue for longer than its ballot would wait is dropped unsent, or for
+// longer than Motion.Unsent if the node answers what is sent: a crowd waits for itself. A
 // stuck node therefore holds on to a node timeout's worth of commands, however long
 // it is stuck, and has nothing to clean up for those that were dropped.
 type lane struct {
@@ -47,6 +51,7 @@ type lane struct {
 
 	mu       sync.Mutex
 	closed   bool
+	retired  bool // closed because it is not needed any more: another takes what comes
 	queue    []*op
 	air      air
 	busy     int           // runners at work, a caller in runHere included
@@ -55,18 +60,23 @@ type lane struct {
 	failing  bool          // the last exchange failed; runHere must not risk its caller on the next
 	over     chan struct{} // ends the wait of the caller in runHere; nil: to be made
 	sweeper  *time.Timer
-	sweepAt  time.Time // what the sweeper is set for; zero: it is not
+	sweepAt  time.Time     // what the sweeper is set for; zero: it is not
+	behind   time.Duration // by how much the sweeper was late, of late
 	debts    debts
+	outage   outage
+	made     time.Time
 }
 
 func newLane(n *node, timeout time.Duration) *lane {
 	l := &lane{
 		node:    n,
 		timeout: timeout,
+		made:    time.Now(),
 		wake:    make(chan struct{}, 1),
 		stop:    make(chan struct{}),
 		air:     newAir(n.connections()),
 	}
+	n.lane = l
 	l.sweeper = time.AfterFunc(time.Hour, l.sweep)
 	l.sweeper.Stop()
 	l.debts.init(l)
@@ -100,12 +110,24 @@ func (l *lane) send(o *op) {
 	}
 }
 
-// queued adds o to the queue, unless the lane is closed. Called with mu held, which it
-// gives up for a moment then.
+// queued adds o to the queue, unless the lane is closed or must not send it. Called with
+// mu held, which it gives up for a moment then.
 func (l *lane) queued(o *op) bool {
-	if l.closed {
+	var refused error
+	switch {
+	case l.closed:
+		refused = ErrClosed
+	case o.ballot.motion.Creates && l.overdrawn():
+		refused = l.node.silent
+	}
+	if refused != nil {
+		retired := l.retired
 		l.mu.Unlock()
-		o.unsent(ErrClosed)
+		if retired {
+			l.node.of.way(o.key()).submit(o)
+		} else {
+			o.unsent(refused)
+		}
 		l.mu.Lock()
 		return false
 	}
@@ -204,11 +226,11 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 	bounded := &bound{Context: ctx, until: until, over: l.over}
 	l.mu.Unlock()
 
-	end := l.node.fly(bounded, l.node.quick, f, l.owe)
+	end := l.node.fly(bounded, l.node.quick, f)
 	l.learn(f)
 
 	l.mu.Lock()
-	l.land(f, end)
+	rest := l.land(f, end)
 	more, closed := len(l.queue) > 0, l.closed
 	switch {
 	case !more:
@@ -217,6 +239,7 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 		l.wakeMain()
 	}
 	l.mu.Unlock()
+	l.settle(rest)
 	if more && closed {
 		l.drain() // the main runner may have ended
 	}
@@ -263,12 +286,13 @@ func (l *lane) drain() {
 		if f == nil {
 			return
 		}
-		end := l.node.fly(l.node.group.ctx, l.node.patient, f, l.owe)
+		end := l.node.fly(l.node.group.ctx, l.node.patient, f)
 		l.learn(f)
 		l.mu.Lock()
-		l.land(f, end)
+		rest := l.land(f, end)
 		far := l.air.width > 1
 		l.mu.Unlock()
+		l.settle(rest)
 		if far {
 			runtime.Gosched() // whoever was answered may come along again
 		}
@@ -299,9 +323,16 @@ func (l *lane) take() *flight {
 		l.busy--
 		return nil
 	}
+	patience := l.timeout
+	if len(ops) > maxTry {
+		patience += time.Duration(len(ops)) * workTime
+	}
 	for _, o := range ops {
+		if l.stuck > 0 {
+			l.debts.note(o) // it may be away for as long as the node is silent
+		}
 		if o.ballot.motion.Unsent > 0 {
-			o.expires = time.Now().Add(l.timeout)
+			o.expires = time.Now().Add(patience)
 			l.arm(o.expires)
 		}
 	}
@@ -317,13 +348,57 @@ func (l *lane) learn(f *flight) {
 	}
 }
 
-// land notes that a flight is over. Called with mu held.
-func (l *lane) land(f *flight, end landing) {
+// land notes that a flight is over, and returns what is still to be done for its ops.
+// Called with mu held.
+func (l *lane) land(f *flight, end landing) (rest unsettled) {
 	if f.stuck {
 		l.stuck--
 	}
 	l.failing = end == failed
+	switch {
+	case f.stuck || end == unsent: // what it tells is of the past, and is known; or nothing
+	case end == failed && isOutage(f.silence):
+		l.down(f.silence)
+	default:
+		l.back()
+	}
+	if end == answered {
+		l.debts.answered()
+	}
+	rest, f.unsettled = f.unsettled, unsettled{}
 	l.air.land(f, end)
+	return rest
+}
+
+// settle takes care of ops whose flight did not do for them, now that it has landed and
+// knows nothing of them any more.
+func (l *lane) settle(rest unsettled) {
+	for _, o := range rest.owed {
+		l.owe(o)
+	}
+	for _, m := range rest.moves {
+		m.to.submit(m.op)
+	}
+}
+
+// ails tells whether the node did not answer the last time, or does not now.
+func (l *lane) ails() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failing || l.stuck > 0
+}
+
+// retire closes a lane that has sent nothing since the given time and has nothing to send.
+func (l *lane) retire(since time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed || l.busy > 0 || len(l.queue) > 0 || len(l.debts.ops) > 0 || l.made.After(since) || l.air.last.After(since) {
+		return false
+	}
+	l.closed, l.retired = true, true
+	l.debts.stop()
+	close(l.stop)
+	return true
 }
 
 // close refuses new work. What is queued is still sent, or dropped in its time.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -19,11 +18,11 @@ import (
 // it is another one's server or refuses scripts, is an error even beside a quorum.
 func (g *Group) Meet(ctx context.Context) error {
 	b, err := g.Decide(ctx, Motion{
-		Name:     "connect",
-		Call:     lua.Probe{}.Call(),
-		Yes:      func(any) (bool, error) { return true, nil },
-		All:      true,
-		Patience: patience(g.config.NodeTimeout),
+		Name:  "connect",
+		Call:  lua.Probe{}.Call(),
+		Yes:   func(any) (bool, error) { return true, nil },
+		All:   true,
+		meets: true,
 	})
 	if err != nil {
 		return err
@@ -33,7 +32,7 @@ func (g *Group) Meet(ctx context.Context) error {
 		a := b.Answer(i)
 		switch {
 		case a.Vote == Yes:
-		case errors.Is(a.Err, ErrDuplicateNode):
+		case isUnfit(a.Err):
 			return a.Err
 		case isFinal(a.Err):
 			return fmt.Errorf("redlock: node %s runs no scripts for this user: %w", n.address, a.Err)
@@ -51,6 +50,20 @@ func (g *Group) Meet(ctx context.Context) error {
 	return nil
 }
 
+// patience is how long it may take to meet the node. A ClusterClient may first ask a
+// server that is stuck which other servers there are, and waits for it for as long as it is
+// set to.
+func (n *node) patience() time.Duration {
+	p := patience(n.group.config.NodeTimeout)
+	if n.shards != nil {
+		p += n.shards.client.Options().ReadTimeout
+	}
+	return p
+}
+
+// meetAgain is how long a node that was refused is not asked again.
+const meetAgain = time.Second
+
 // patience is for what is not once per lock: longer than a command takes.
 func patience(nodeTimeout time.Duration) time.Duration { return max(5*nodeTimeout, time.Second) }
 
@@ -58,7 +71,7 @@ func patience(nodeTimeout time.Duration) time.Duration { return max(5*nodeTimeou
 // put what went wrong inside a script into the middle of a longer sentence, and later
 // ones word it differently.
 var final = []string{
-	"NOPERM", "NOAUTH", "WRONGPASS", "WRONGTYPE", "CROSSSLOT", "unknown command",
+	"NOPERM", "NOAUTH", "WRONGPASS", "WRONGTYPE", "CROSSSLOT", "unknown command", "Unknown Redis command", "Unknown command",
 	"The user executing the script", "ACL failure in script", "fencing counter is not a number",
 }
 
@@ -74,116 +87,58 @@ func isFinal(err error) bool {
 	return slices.ContainsFunc(final, func(s string) bool { return strings.Contains(refusal.Error(), s) })
 }
 
-// meet learns, once, which server the node is. Until then it has no vote: the same
-// server under two addresses must not vote twice (trap 18).
+// meet learns which server the node is. Until then it has no vote: the same server under
+// two addresses must not vote twice (trap 18). It is asked again after it turned out to be
+// another's.
 func (n *node) meet(ctx context.Context) error {
 	if n.met.Load() {
 		return nil
 	}
 	n.meeting.Lock()
 	defer n.meeting.Unlock()
-	if n.met.Load() || n.refused != nil {
+	if n.met.Load() {
+		return nil
+	}
+	if n.refused != nil && time.Since(n.refusedAt) < meetAgain {
 		return n.refused
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience(n.group.config.NodeTimeout))
+	ctx, cancel := context.WithTimeout(ctx, n.patience())
 	defer cancel()
-	ids, err := n.servers(ctx)
-	if err != nil {
-		return err
-	}
-	if n.refused = n.group.register(n, ids); n.refused == nil {
+	err := n.identify(ctx)
+	n.refused = nil
+	if err == nil {
 		n.met.Store(true)
+	} else if isUnfit(err) {
+		n.refused, n.refusedAt = err, time.Now()
 	}
-	return n.refused
+	return err
 }
 
-// register claims the servers called ids for n.
-func (g *Group) register(n *node, ids []string) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, id := range ids {
-		if other := g.identities[id]; other != nil && other != n {
-			return fmt.Errorf("%w: %s and %s", ErrDuplicateNode, other.address, n.address)
-		}
+// doubt has the node met again if a connection of it was one to another node's server. The
+// others, which are to its own, were asked when they were made.
+func (n *node) doubt(err error) {
+	if !errors.Is(err, ErrDuplicateNode) {
+		return
 	}
-	for _, id := range ids {
-		g.identities[id] = n
-	}
-	return nil
+	n.meeting.Lock()
+	defer n.meeting.Unlock()
+	n.met.Store(false)
+	n.refused, n.refusedAt = err, time.Now()
 }
 
-// servers returns what identifies the servers behind the node: one, or a Cluster's masters.
-func (n *node) servers(ctx context.Context) ([]string, error) {
-	switch c := n.client.(type) {
-	case *redis.Client:
-		var warm sync.WaitGroup
-		warm.Go(func() { warmUp(ctx, n.patient) })
-		id, err := runID(ctx, n.patient)
-		warm.Wait()
-		if err == nil && id == "" {
-			id = plainAddress(c)
-		}
-		return list(id), err
-	case interface {
-		ForEachMaster(context.Context, func(context.Context, *redis.Client) error) error
-	}:
-		var mu sync.Mutex
-		var ids []string
-		err := c.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error {
-			id, err := runID(ctx, master)
-			mu.Lock()
-			defer mu.Unlock()
-			ids = append(ids, list(id)...)
-			return err
-		})
-		return ids, err
-	default:
-		id, err := runID(ctx, n.client)
-		return list(id), err
-	}
-}
+// isUnfit tells whether a server said what keeps it from voting.
+func isUnfit(err error) bool { return errors.Is(err, ErrDuplicateNode) || errors.Is(err, ErrUnfit) }
 
-// warmUp makes a connection for pipelines, for which go-redis has a pool of its own. To make
-// one takes four round trips, which may be more than a node timeout: the first hand-over
-// would be too late.
-func warmUp(ctx context.Context, client redis.UniversalClient) {
-	send(ctx, client, []redis.Cmder{lua.NewCmd(ctx, "ping")}) // refused or not
-}
-
-// runID asks a server for its run_id: one start of one server process. It is empty
-// where the server does not tell.
-func runID(ctx context.Context, client redis.UniversalClient) (string, error) {
-	cmd := lua.NewCmd(ctx, "info", "server")
-	if err := client.Process(ctx, cmd); err != nil {
-		var refusal redis.Error
-		if errors.As(err, &refusal) && !strings.HasPrefix(refusal.Error(), "LOADING") {
-			return "", nil
-		}
-		return "", err
-	}
-	text, _ := cmd.Text()
-	for line := range strings.Lines(text) {
-		if id, ok := strings.CutPrefix(line, "run_id:"); ok {
-			return strings.TrimSpace(id), nil
-		}
-	}
-	return "", nil
-}
+// failover is what go-redis calls the address of a client that asks a Sentinel.
+const failover = "FailoverClient"
 
 // plainAddress identifies a server that does not tell its run_id. The default
 // address says nothing: clients with a dialer of their own all have it.
 func plainAddress(c *redis.Client) string {
 	switch o := c.Options(); o.Addr {
-	case "localhost:6379", "FailoverClient":
+	case "localhost:6379", failover:
 		return ""
 	default:
 		return o.Network + " " + o.Addr
 	}
-}
-
-func list(id string) []string {
-	if id == "" {
-		return nil
-	}
-	return []string{id}
 }

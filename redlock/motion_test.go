@@ -28,7 +28,7 @@ func TestSkippedNodeIsNotAskedAndCountsAsANo(t *testing.T) {
 
 func TestThenIsCalledOnceForEachDecision(t *testing.T) {
 	_, proxies, clients := proxied(t, 3)
-	proxies[0].SetDelay(30 * time.Millisecond)
+	proxies[0].SetDelay(30 * time.Millisecond) // a straggler, mostly
 	g := met(t, clients...)
 	var calls atomic.Int64
 	m := probe()
@@ -90,7 +90,7 @@ func TestServerThatStartedNotLongAgoIsKnownByItsAnswer(t *testing.T) {
 	g := met(t, clients...)
 	h := newHold(t, g, "orders")
 	m := h.acquire()
-	m.Call = lua.Acquire{Keys: h.keys, Hold: h.id, Count: 1, TTL: h.ttl, Retention: time.Hour, Guard: time.Hour}.Call()
+	m.Call = lua.Acquire{Keys: h.keys, Hold: h.id, TTL: h.ttl, Retention: time.Hour, Guard: time.Hour}.Call()
 	b := decide(t, g, m)
 	require.ErrorIs(t, b.Err(), redlock.ErrRestarted)
 	require.False(t, b.Refused(), "it passes")

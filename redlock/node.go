@@ -12,11 +12,16 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// A node is one independent Redis deployment, as the user's client reaches it.
+// A node is one independent Redis deployment, as the user's client reaches it; or one
+// shard of a deployment that is a Cluster.
 type node struct {
 	group   *Group
 	client  redis.UniversalClient
 	address string
+	lane    *lane   // the way to it
+	shards  *shards // of a Cluster; nil: it is none
+	of      *node   // the Cluster whose shard it is; nil: it is none
+	silent  error   // ErrSilent, with the shard's address
 
 	// Both share client's connections. A pipeline waits longer than its ballots do,
 	// so that stragglers are still read; a caller's own command does not. Only a
@@ -28,17 +33,56 @@ type node struct {
 
 	met     atomic.Bool
 	meeting sync.Mutex // one at a time meets the node
-	refused error      // never to be asked again; guarded by meeting
+	refused error      // nil: it was not; guarded by meeting, as the time is
+
+	refusedAt time.Time
 }
 
 func newNode(g *Group, client redis.UniversalClient, timeout time.Duration) *node {
-	n := &node{group: g, client: client, patient: client, address: address(client)}
+	n := &node{group: g, client: client, patient: client, address: address(client), silent: ErrSilent}
 	if c, ok := client.(*redis.Client); ok {
-		n.patient = c.WithTimeout(max(10*timeout, time.Second))
-		n.quick = c.WithTimeout(timeout)
+		n.patient = n.watch(c.WithTimeout(max(10*timeout, time.Second)))
+		n.quick = n.watch(c.WithTimeout(timeout))
 		n.batching.samples = g.config.Samples
 	}
+	if c, ok := client.(*redis.ClusterClient); ok {
+		n.shards = newShards(n, c)
+	}
 	return n
+}
+
+// newShard makes a node of one master of a Cluster. Keys of one shard may be of many slots,
+// which a script's keys must not be: there are no batches.
+func newShard(cluster *node, master *redis.Client) *node {
+	n := newNode(cluster.group, master, cluster.group.config.NodeTimeout)
+	n.batching.samples = nil
+	n.of = cluster
+	n.silent = n.blame(ErrSilent)
+	return n
+}
+
+// root is the node that n is a part of.
+func (n *node) root() *node {
+	if n.of != nil {
+		return n.of
+	}
+	return n
+}
+
+// way is the lane for commands about key.
+func (n *node) way(key string) *lane {
+	if n.shards == nil {
+		return n.lane
+	}
+	return n.shards.lane(key)
+}
+
+// blame tells which shard of a Cluster an error comes from.
+func (n *node) blame(err error) error {
+	if n.of == nil || err == nil {
+		return err
+	}
+	return fmt.Errorf("shard %s: %w", n.address, err)
 }
 
 // connections is how many connections to one server the client keeps at the most.
@@ -64,20 +108,24 @@ func connections(size, most int) int {
 func (n *node) known() bool { return n.met.Load() }
 
 // fly sends the calls of f by client in one pipeline and settles each op. Removals that
-// the node did not confirm are given to owe.
-func (n *node) fly(ctx context.Context, client redis.UniversalClient, f *flight, owe func(*op)) landing {
+// the node did not confirm are owed.
+func (n *node) fly(ctx context.Context, client redis.UniversalClient, f *flight) landing {
 	if err := n.meet(ctx); err != nil {
+		f.silence = err
 		for _, o := range f.ops {
-			if o.unsent(err) {
-				owe(o)
+			if o.unsent(n.blame(err)) {
+				f.owed = append(f.owed, o)
 			}
 		}
 		return failed
 	}
-	if len(f.ops) == 1 {
-		return n.flyOne(ctx, client, f.ops[0], owe)
+	if len(f.ops) == 1 && n.shards == nil && !f.ops[0].asking {
+		return n.flyOne(ctx, client, f)
 	}
 	for _, o := range f.ops {
+		if n.forward(f, o) {
+			continue
+		}
 		if call, ok := o.call(); ok {
 			f.calls, f.sent = append(f.calls, call), append(f.sent, o)
 		}
@@ -93,32 +141,58 @@ func (n *node) fly(ctx context.Context, client redis.UniversalClient, f *flight,
 	end := answered
 	for i, o := range f.sent {
 		r := f.results[i]
-		if o.settle(r.reply, r.err) {
-			owe(o)
-		}
-		if r.err != nil {
+		if n.land(f, o, r.reply, r.err) == failed {
 			end = failed
-			n.batching.failed(r.err)
 		}
 	}
 	return end
 }
 
+// forward has o, which came to a Cluster's own lane, go on by that of its shard.
+func (n *node) forward(f *flight, o *op) bool {
+	if n.shards == nil || o.stray {
+		return false
+	}
+	to := n.shards.lane(o.key())
+	if to == n.lane {
+		return false
+	}
+	f.moves = append(f.moves, move{o, to})
+	return true
+}
+
+// land settles o, or has it go on by another lane.
+func (n *node) land(f *flight, o *op, reply any, err error) landing {
+	if n.of != nil {
+		if to := n.of.shards.redirect(n, o, err); to != nil {
+			o.recall()
+			f.moves = append(f.moves, move{o, to})
+			return answered
+		}
+	}
+	if o.settle(n, reply, err) {
+		f.owed = append(f.owed, o)
+	}
+	if err != nil {
+		n.batching.failed(err)
+		n.doubt(err)
+		if isOutage(err) {
+			f.silence = err
+		}
+		return failed
+	}
+	return answered
+}
+
 // flyOne is fly for what goes alone.
-func (n *node) flyOne(ctx context.Context, client redis.UniversalClient, o *op, owe func(*op)) landing {
+func (n *node) flyOne(ctx context.Context, client redis.UniversalClient, f *flight) landing {
+	o := f.ops[0]
 	call, ok := o.call()
 	if !ok {
 		return unsent
 	}
 	reply, err := call.Run(ctx, client)
-	if o.settle(reply, err) {
-		owe(o)
-	}
-	if err != nil {
-		n.batching.failed(err)
-		return failed
-	}
-	return answered
+	return n.land(f, o, reply, err)
 }
 
 // address is what a client is called in errors and logs.

@@ -23,7 +23,7 @@ func TestScriptWhoseReplyIsSwallowedReachesTheServerOnce(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 3} { // the caller's own command, and a lane's
 		_, proxies, clients := proxied(t, n)
-		g := met(t, clients...)
+		g := hasty(t, timeout, clients...)
 		h := newHold(t, g, "orders")
 		open := make([]int, n)
 		for i, p := range proxies {
@@ -34,7 +34,7 @@ func TestScriptWhoseReplyIsSwallowedReachesTheServerOnce(t *testing.T) {
 		for i, p := range proxies {
 			redistest.Eventually(t, within, func() bool { return p.Connections() < open[i] }, "the client has given up")
 		}
-		require.True(t, decide(t, g, probe()).Won(), "and goes on")
+		redistest.Eventually(t, within, func() bool { return decide(t, g, probe()).Won() }, "and goes on")
 		for _, p := range proxies {
 			require.Equal(t, 1, p.Commands(acquireCall))
 		}
@@ -50,7 +50,7 @@ func TestPipelineWhoseReplyIsLostReachesTheServerOnce(t *testing.T) {
 	}
 	for _, fault := range []string{"dropped", "swallowed"} {
 		_, proxies, clients := proxied(t, 3)
-		g := met(t, clients...)
+		g := hasty(t, timeout, clients...)
 		// While the first ballot is away, a hundred gather for one pipeline.
 		held := proxies[0].Hold(scripts, 1)
 		first := g.Vote(patient(probe()))
@@ -90,7 +90,7 @@ func TestClusterClientSendsAScriptOnce(t *testing.T) {
 		},
 	})
 	t.Cleanup(func() { _ = c.Close() })
-	g := met(t, c)
+	g := hasty(t, timeout, c)
 	p.SwallowReply(scripts, 1)
 	before := p.Commands(scripts)
 	open := p.Connections()

@@ -19,9 +19,19 @@ import (
 type op struct {
 	ballot  *Ballot
 	node    int
+	lane    *lane     // it was queued in first; nil: in none
 	expires time.Time // counts as a no from then on; see also Motion.Unsent
 	again   bool      // it was owed
-	answer  Answer    // guarded by ballot.mu until the ballot is decided
+	counted uint64    // the count of its lane's debts that it is in; 0: none
+
+	// In a Cluster.
+	moves  uint8 // how often it was sent to another server
+	asking bool  // the server does it only if asked to
+	stray  bool  // the ClusterClient is to find the server
+	narrow bool  // only the first key is to be touched
+	halved bool  // and that did not do all that is owed
+
+	answer Answer // guarded by ballot.mu until the ballot is decided
 }
 
 // key is what the op's command is about.
@@ -38,9 +48,25 @@ func (o *op) needless() bool {
 	return !needed
 }
 
+// owed tells whether o's removal, which was not confirmed, has to be tried again. The key has
+// gone with its TTL if it was written in time; of one that may be written late nobody knows
+// when that will be.
+func (o *op) owed(now time.Time) bool {
+	m := &o.ballot.motion
+	return now.Before(m.Until) || m.Footprint.open(o.node)
+}
+
 // call decides, at the moment of sending, what to send; nothing if ok is false. Only
 // now is it known what is still in flight to this node before it.
 func (o *op) call() (call lua.Call, ok bool) {
+	call, ok = o.choose()
+	if o.asking {
+		call = call.Asking()
+	}
+	return call, ok
+}
+
+func (o *op) choose() (call lua.Call, ok bool) {
 	m := &o.ballot.motion
 	switch {
 	case m.Creates:
@@ -54,16 +80,31 @@ func (o *op) call() (call lua.Call, ok bool) {
 			o.ballot.vote(o, Answer{Vote: Yes, unasked: true})
 			return lua.Call{}, false
 		}
+		if o.narrow {
+			o.halved = mark
+			return m.Narrow(), true
+		}
 		if (mark || o.again) && m.Removal != nil {
 			return m.Removal(mark, o.again), true
 		}
 	}
+	if o.narrow {
+		return m.Narrow(), true
+	}
 	return m.Call, true
 }
 
-// settle takes the reply to what call said to send, or the error in its place. It
+// recall undoes what call noted, for a command that the server did nothing for and that is
+// to be sent to another one.
+func (o *op) recall() {
+	if m := &o.ballot.motion; m.Creates {
+		m.Footprint.created(o.node, false, true)
+	}
+}
+
+// settle takes n's reply to what call said to send, or the error in its place. It
 // tells whether the node still owes a removal.
-func (o *op) settle(reply any, err error) (owes bool) {
+func (o *op) settle(n *node, reply any, err error) (owes bool) {
 	m := &o.ballot.motion
 	over := err == nil || isOver(err) // a dial that took too long among others
 	if !over && errors.Is(err, context.DeadlineExceeded) {
@@ -83,14 +124,15 @@ func (o *op) settle(reply any, err error) (owes bool) {
 	case m.Creates:
 		left := a.Vote == Yes || mayHaveWritten(err) || err == nil && m.Leaves != nil && m.Leaves(reply)
 		m.Footprint.created(o.node, left, over)
-	case m.Removes && err == nil:
+	case m.Removes && err == nil && !o.halved:
 		m.Footprint.removed(o.node)
 	}
+	a.Err = n.blame(a.Err)
 	o.ballot.vote(o, a)
 	if m.Each != nil && err == nil {
 		m.Each(o.node, a)
 	}
-	return m.Removes && err != nil
+	return m.Removes && (err != nil || o.halved)
 }
 
 // unsent ends an op whose command never left.
@@ -107,8 +149,8 @@ func (o *op) unsent(err error) (owes bool) {
 }
 
 // timeout counts the node as a no. Its answer, should it come, still settles the footprint.
-func (o *op) timeout() {
-	o.ballot.vote(o, Answer{Vote: No, Err: ErrSilent})
+func (o *op) timeout(n *node) {
+	o.ballot.vote(o, Answer{Vote: No, Err: n.silent})
 }
 
 // isOver tells whether a command that ended with err will not run later: the server
@@ -122,7 +164,7 @@ func isOver(err error) bool {
 	if errors.As(err, &network) && network.Op == "dial" {
 		return true
 	}
-	return errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted)
+	return errors.Is(err, ErrDuplicateNode) || errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted)
 }
 
 // notRun are the refusals of a script before it runs, or at its first command that

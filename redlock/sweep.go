@@ -18,15 +18,31 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
+// lag tells by how much this process is behind, from when the sweep was due: on a machine
+// that is busy, an answer that has come may wait for as long until it is read. So much the
+// node is not to blame for. It is no more than the node timeout, and soon forgotten.
+func (l *lane) lag(now time.Time) time.Duration {
+	l.behind /= 2
+	if !l.sweepAt.IsZero() {
+		l.behind = max(l.behind, min(now.Sub(l.sweepAt), l.timeout))
+	}
+	if l.behind < l.timeout/20 {
+		l.behind = 0 // timers are never exact
+	}
+	return l.behind
+}
+
 // sweep times out what has waited too long, queued or in flight, and has another
 // runner pass a stuck one.
 func (l *lane) sweep() {
 	now := time.Now()
 	l.mu.Lock()
+	lag := l.lag(now)
 	l.sweepAt = time.Time{}
 	var late, dropped []*op
 	var next time.Time
 	overdue := func(expires time.Time) bool {
+		expires = expires.Add(lag)
 		if !now.Before(expires) {
 			return true
 		}
@@ -49,6 +65,7 @@ func (l *lane) sweep() {
 		if waited == len(f.ops) {
 			l.air.stick(f)
 			l.stuck++
+			l.down(ErrSilent)
 			if f.here {
 				close(l.over)
 				l.over = nil
@@ -87,10 +104,10 @@ func (l *lane) sweep() {
 	l.mu.Unlock()
 
 	for _, o := range late {
-		o.timeout()
+		o.timeout(l.node)
 	}
 	for _, o := range dropped {
-		if o.unsent(ErrSilent) {
+		if o.unsent(l.node.silent) {
 			l.owe(o)
 		}
 	}

@@ -1,6 +1,7 @@
 package redlock_test
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -9,11 +10,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/redlock"
 )
+
+// slow is the node timeout where one node is stopped, and the others must answer in time
+// on a busy machine.
+const slow = time.Second
 
 func TestLateYesOfAFailedBallotIsUndone(t *testing.T) {
 	servers, proxies, clients := proxied(t, 5)
-	g := met(t, clients...)
+	g := hasty(t, timeout, clients...)
 	h := newHold(t, g, "orders")
 	var held []*redistest.Held
 	for _, p := range proxies[:3] {
@@ -66,10 +72,10 @@ func TestRemovalIsNoLongerOwedAfterTheTTL(t *testing.T) {
 
 func TestWhatWasNeverSentToAStoppedNodeLeavesNoDebt(t *testing.T) {
 	servers, proxies, clients := proxied(t, 3)
-	g := met(t, clients...)
+	g := hasty(t, slow, clients...)
 	servers[0].Pause()
 	const cycles = 500
-	deadline := time.Now().Add(3 * timeout) // well into the time when it is known to be stuck
+	deadline := time.Now().Add(3 * slow) // well into the time when it is known to be stuck
 	n := 0
 	for ; n < cycles || time.Now().Before(deadline); n++ {
 		h := newHold(t, g, "orders")
@@ -88,14 +94,14 @@ func TestWhatWasNeverSentToAStoppedNodeLeavesNoDebt(t *testing.T) {
 
 func TestManyRemovalsOwedAtOnceAreAllMade(t *testing.T) {
 	servers, _, clients := proxied(t, 3)
-	g := met(t, clients...)
+	g := hasty(t, slow, clients...)
 	all := make([]*hold, 200)
 	var wg sync.WaitGroup
 	for i := range all {
 		wg.Go(func() {
 			all[i] = newHold(t, g, fmt.Sprint("name ", i))
 			m := all[i].acquire()
-			m.All = true
+			m.All, m.Patience = true, within
 			if b, err := g.Decide(bg, m); err != nil || !b.Won() {
 				t.Error("not acquired")
 			}
@@ -105,7 +111,9 @@ func TestManyRemovalsOwedAtOnceAreAllMade(t *testing.T) {
 	servers[0].Pause()
 	for _, h := range all {
 		wg.Go(func() {
-			if b, err := g.Decide(bg, h.release()); err != nil || !b.Won() {
+			m := h.release()
+			m.Patience = within // of the two that answer
+			if b, err := g.Decide(bg, m); err != nil || !b.Won() {
 				t.Error("not released")
 			}
 		})
@@ -124,4 +132,44 @@ func keysButMarks(t testing.TB, s *redistest.Server) (left []string) {
 		}
 	}
 	return left
+}
+
+func TestSilentNodeToWhichMuchIsOwedIsSentNothingMoreThatCreates(t *testing.T) {
+	servers, proxies, clients := proxied(t, 3)
+	const timeout = 5 * time.Second // half of which is no wait for it, even on a busy machine
+	g := hasty(t, timeout, clients...)
+	redistest.Eventually(t, within, g.Idle, "no runner takes a part of the crowd along")
+	servers[0].Pause()
+	const crowd = 1200 // more than a flight
+	all := make([]*hold, crowd)
+	ballots := make([]*redlock.Ballot, crowd)
+	for i := range all {
+		all[i] = newHold(t, g, fmt.Sprint("name ", i))
+		ballots[i] = g.Draft(all[i].acquire())
+		ballots[i].Prepare()
+	}
+	ballots[0].Send(bg)
+	for i, h := range all {
+		require.NoError(t, ballots[i].Wait(bg))
+		h.ttl = 0 // nothing is owed for its sake
+		g.Vote(h.release())
+	}
+	ask := func() error { // what the node says to one more
+		h := newHold(t, g, "one more")
+		m := h.acquire()
+		m.All = true
+		b := decide(t, g, m)
+		decide(t, g, h.release())
+		return b.Answer(0).Err
+	}
+	redistest.Eventually(t, within, func() bool {
+		sent := proxies[0].Commands(acquireCall)
+		start := time.Now()
+		err := ask()
+		return time.Since(start) < timeout/2 && proxies[0].Commands(acquireCall) == sent && errors.Is(err, redlock.ErrSilent)
+	}, "the node is not waited for")
+	servers[0].Resume()
+	redistest.Eventually(t, within, func() bool { return len(keysButMarks(t, servers[0])) == 0 }, "nothing is left there")
+	require.Equal(t, "0", servers[0].Info(t, "stats", "expired_keys"), "none was left to its TTL")
+	redistest.Eventually(t, within, func() bool { return ask() == nil }, "it is sent what creates a key again")
 }

@@ -11,9 +11,9 @@
 // the mutex re-enters it, at once. Two goroutines without such a context exclude each
 // other, even through the same *Mutex.
 //
-// It makes no promise about who comes next: whoever finds it free takes it, and
-// waiters of one process come in their order. Where order between processes matters,
-// take package fair.
+// It promises no order between processes: whoever finds it free takes it. Waiters of one
+// process are served in their order. Where order between processes matters, use package
+// fair.
 //
 // On a node the mutex is a Redis hash of one field, hold id -> hold count, as in
 // Redisson's RLock. Renewal, loss, tokens and waiting are the engine's; see package

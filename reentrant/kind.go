@@ -12,13 +12,13 @@ import (
 type kind struct{}
 
 func (kind) Acquire(r lock.Request) lua.Call {
-	return lua.Acquire{Keys: r.Keys, Hold: r.Hold, Count: r.Count, TTL: r.TTL, Retention: r.Retention, Guard: r.Guard}.Call()
+	return lua.Acquire{Keys: r.Keys, Hold: r.Hold, TTL: r.TTL, Retention: r.Retention, Guard: r.Guard}.Call()
 }
 
 func (kind) Acquired(reply any) (lua.Acquired, error) { return lua.ParseAcquired(reply) }
 
 func (kind) Release(r lock.Request, quiet bool, mark time.Duration) lua.Call {
-	return lua.Release{Keys: r.Keys, Hold: r.Hold, Count: r.Count, Quiet: quiet, Mark: mark}.Call()
+	return lua.Release{Keys: r.Keys, Hold: r.Hold, Quiet: quiet, Mark: mark}.Call()
 }
 
 func (kind) Released(reply any) (lua.Released, error) { return lua.ParseReleased(reply) }

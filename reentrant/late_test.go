@@ -133,32 +133,31 @@ func TestReleaseThatArrivesLateDoesNotReleaseALaterHold(t *testing.T) {
 	held := r.proxies[0].Hold(releaseCall, 1)
 	require.NoError(t, lease.Unlock(ctx))
 	held.Wait(t)
+	redistest.Eventually(t, within, func() bool { return r.counts(t, lease.ID())[0] == 0 }, "it is sent once more")
 	next, err := r.mutex().Lock(ctx)
 	require.NoError(t, err)
 	require.NotEqual(t, lease.ID(), next.ID())
+	r.requireCount(t, next.ID(), 1)
 	held.Release()
 	r.requireQuiet(t)
-	for _, c := range r.counts(t, next.ID())[1:] {
-		require.Equal(t, 1, c)
-	}
+	require.Equal(t, []int{1, 1, 1}, r.counts(t, next.ID()))
 	require.NoError(t, next.Unlock(ctx))
 	r.requireClean(t)
 }
 
-func TestReentryThatArrivesAfterTheReleaseIsRefused(t *testing.T) {
-	r := newRig(t, 3, lock.WithoutWatchdog())
+func TestRepairThatArrivesAfterTheReleaseRevivesNothing(t *testing.T) {
+	r := newRig(t, 3, lock.WithTTL(3*time.Second))
 	lease, err := r.mutex().Lock(bg)
 	require.NoError(t, err)
 	r.requireCount(t, lease.ID(), 1)
-	held := r.proxies[0].Hold(acquireCall, 1)
-	inner, err := r.mutex().Lock(lease.Context(bg))
-	require.NoError(t, err)
-	held.Wait(t)
-	require.NoError(t, lease.Unlock(bg), "in any order")
-	require.NoError(t, inner.Err())
-	require.NoError(t, inner.Unlock(bg))
+	held := r.proxies[0].Hold(repairCall, 1)
+	require.NoError(t, r.servers[0].Client(t).Del(bg, r.keys().Lock).Err())
+	held.Wait(t) // after a renewal
+	require.NoError(t, lease.Unlock(bg))
+	requireMark(t, r, r.servers[0], lease.ID())
 	held.Release()
-	r.requireClean(t)
+	r.requireQuiet(t)
+	require.Equal(t, make([]int, 3), r.counts(t, lease.ID()))
 }
 
 // requireQuiet waits until every command that left has been executed.

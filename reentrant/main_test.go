@@ -4,11 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
 
 var bg = context.Background()
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, redistest.IgnoreRedials()) }
+func TestMain(m *testing.M) { redistest.Main(m, redistest.IgnoreRedials()) }

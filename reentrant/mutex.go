@@ -11,7 +11,10 @@ import (
 // name. The zero value is not usable; use [New].
 type Mutex struct{ engine *lock.Engine }
 
-var _ lock.Locker = (*Mutex)(nil)
+var (
+	_ lock.Locker    = (*Mutex)(nil)
+	_ lock.Inspector = (*Mutex)(nil)
+)
 
 // New makes the mutex called name. It talks to no node; what is wrong with name or
 // opts is the error of the first call. Locks with the same name on the same nodes, in
@@ -28,8 +31,9 @@ func (m *Mutex) Name() string { return m.engine.Name() }
 // re-enters. ctx bounds the wait only. The error is a [*lock.AcquireError].
 func (m *Mutex) Lock(ctx context.Context) (*lock.Lease, error) { return m.engine.Lock(ctx) }
 
-// TryLock makes one attempt. The error wraps [lock.ErrLocked] when another owner has
-// the mutex, and redlock.ErrNoQuorum when too few nodes can be asked.
+// TryLock takes the mutex if it is free, and returns within a second in any case. The error
+// wraps [lock.ErrLocked] when others have the mutex, and [lock.ErrNoQuorum] when too few
+// nodes can be asked.
 func (m *Mutex) TryLock(ctx context.Context) (*lock.Lease, error) { return m.engine.TryLock(ctx) }
 
 // Do runs fn under the mutex: Lock, fn with the lease's context, Unlock. It returns
@@ -41,6 +45,13 @@ func (m *Mutex) Do(ctx context.Context, fn func(context.Context) error) error {
 // Inspect tells who holds the mutex, as a quorum of nodes sees it.
 func (m *Mutex) Inspect(ctx context.Context) (lock.State, error) { return m.engine.Inspect(ctx) }
 
-// ForceUnlock ends the mutex whoever holds it, and tells whether anybody did. It is an
-// operator's tool: a holder elsewhere learns of it with its next renewal.
+// ForceUnlock ends every hold that any node has, whoever it belongs to, and tells whether
+// somebody had the mutex by one, or may have had. It is an operator's tool: a holder
+// elsewhere learns of it with its next renewal.
 func (m *Mutex) ForceUnlock(ctx context.Context) (bool, error) { return m.engine.ForceUnlock(ctx) }
+
+// ForceUnlockHold is ForceUnlock for the hold with this id alone: the one that was looked at,
+// and not one that has come since.
+func (m *Mutex) ForceUnlockHold(ctx context.Context, hold string) (bool, error) {
+	return m.engine.ForceUnlockHold(ctx, hold)
+}

@@ -19,13 +19,14 @@ import (
 
 // within bounds what should happen soon. Generous: the machine may be busy, and a
 // server that was stopped has much to catch up with.
-const within = 15 * time.Second
+const within = time.Minute
 
 // scripts by what they do, so that a fault can be aimed at one.
 var (
 	acquireCall = script(lua.Acquire{})
 	releaseCall = script(lua.Release{})
 	extendCall  = script(lua.Extend{})
+	repairCall  = script(lua.Repair{})
 )
 
 func script(c interface{ Call() lua.Call }) func([]string) bool {
@@ -58,7 +59,7 @@ func loadScripts(t *testing.T, s *redistest.Server) {
 	t.Helper()
 	c := s.Client(t)
 	for _, call := range []interface{ Call() lua.Call }{
-		lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Repair{}, lua.Inspect{}, lua.Probe{},
+		lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Repair{}, lua.Inspect{}, lua.Force{}, lua.Forced{}, lua.Probe{},
 	} {
 		require.NoError(t, c.ScriptLoad(bg, call.Call().Script().Source).Err())
 	}

@@ -1,6 +1,7 @@
 package reentrant_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -122,5 +123,36 @@ func pause(servers []*redistest.Server) {
 func resume(servers []*redistest.Server) {
 	for _, s := range servers {
 		s.Resume()
+	}
+}
+
+// While its servers are stopped for longer than the TTL, callers give up one after the other.
+// What they had sent waits in the sockets, and is executed when the servers go on, long after
+// the keys would have expired had they been written in time.
+func TestServersStoppedForLongerThanATTLKeepNoKey(t *testing.T) {
+	t.Parallel()
+	for _, stopped := range []int{1, 2} {
+		r := newRig(t, 2*stopped-1, lock.WithTTL(2*time.Second), lock.WithNodeTimeout(100*time.Millisecond))
+		stall, cancel := context.WithTimeout(bg, 4*time.Second)
+		pause(r.servers[:stopped])
+		var wg sync.WaitGroup
+		for i := range 50 {
+			wg.Go(func() {
+				ctx, cancel := context.WithTimeout(bg, time.Duration(i+1)*50*time.Millisecond)
+				defer cancel()
+				_, err := reentrant.New(r.locks, fmt.Sprint("name ", i)).Lock(ctx)
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("with so many servers stopped: %v", err)
+				}
+			})
+		}
+		wg.Wait()
+		<-stall.Done()
+		cancel()
+		resume(r.servers[:stopped])
+		r.requireClean(t)
+		for _, s := range r.servers {
+			require.Equal(t, "0", s.Info(t, "stats", "expired_keys"), "each key was removed, none was left to its TTL")
+		}
 	}
 }

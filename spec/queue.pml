@@ -246,6 +246,11 @@ end:
 #ifdef EXPIRY
   :: d_step { expired < EXPIRY && HAS(n, w) && !(W.granted == PRESENT && (phase[w] == ASKING || phase[w] == HELD)) ->
       expired++; node[n].holder = 0; SORT_ }
+  /* The record of a grant may go once the grant has, and not before (place.lua, outlive). */
+  :: d_step { expired > 0 && !HAS(n, w) && W.granted != 0 -> W.granted = 0; W.had = 0; SORT_ }
+#endif
+#ifdef V_BRIEF_RECORD
+  :: d_step { HAS(n, w) && W.granted != 0 -> W.granted = 0; W.had = 0; SORT_ }
 #endif
   od
 }

@@ -118,6 +118,9 @@ inline fair_acquire(n, w, t, f, r) {
 /* fair_yield.lua; told is what it returns. */
 inline fair_yield(n, w) {
   told = P(n, w).place;
+  /* No hold is extended here, so that none lasts while its waiter yields. Were one taken for
+     one that does, the node would keep it; and another node the other waiter's (I5, I6). */
+  assert(!(HAS(n, w) && P(n, w).granted == 0));
   if
 #ifdef V_NO_ROUNDS
   :: HAS(n, w) ->

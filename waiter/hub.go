@@ -3,6 +3,7 @@ package waiter
 import (
 	"context"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
 
@@ -34,8 +35,9 @@ type Hub struct {
 }
 
 // New makes a hub over nodes, of which quorum must publish a message to wake at
-// once. It connects with the first subscription. A nil logger is silent.
-func New(nodes []redis.UniversalClient, quorum int, logger *slog.Logger) *Hub {
+// once. It connects with the first subscription. A nil logger is silent. names is what the
+// nodes are called in logs, in their order; without it they are numbered.
+func New(nodes []redis.UniversalClient, quorum int, logger *slog.Logger, names ...string) *Hub {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
@@ -47,7 +49,11 @@ func New(nodes []redis.UniversalClient, quorum int, logger *slog.Logger) *Hub {
 		idle:     make(map[*channel]time.Time),
 	}
 	for i, client := range nodes {
-		h.lines = append(h.lines, newLine(ctx, h, i, client, logger))
+		name := strconv.Itoa(i)
+		if i < len(names) {
+			name = names[i]
+		}
+		h.lines = append(h.lines, newLine(ctx, h, i, name, client, logger))
 	}
 	h.sweeper = time.AfterFunc(time.Hour, h.sweep)
 	h.sweeper.Stop()

@@ -28,6 +28,7 @@ type line struct {
 	ctx    context.Context // ends with the hub
 	hub    *Hub
 	node   int
+	name   string // in logs
 	client redis.UniversalClient
 	logger *slog.Logger
 	kick   chan struct{} // one slot: the writer has work
@@ -41,7 +42,7 @@ type line struct {
 	drop   []string            // sent, perhaps not wanted
 }
 
-func newLine(ctx context.Context, h *Hub, node int, client redis.UniversalClient, logger *slog.Logger) *line {
+func newLine(ctx context.Context, h *Hub, node int, name string, client redis.UniversalClient, logger *slog.Logger) *line {
 	if c, ok := client.(*redis.Client); ok {
 		// Also the greeting of a new connection has to be answered within that time:
 		// close has to wait for it.
@@ -51,6 +52,7 @@ func newLine(ctx context.Context, h *Hub, node int, client redis.UniversalClient
 		ctx:    ctx,
 		hub:    h,
 		node:   node,
+		name:   name,
 		client: client,
 		logger: logger,
 		kick:   make(chan struct{}, 1),
@@ -187,7 +189,7 @@ func (l *line) read() {
 		}
 		if asked {
 			asked = false
-			l.logger.WarnContext(l.ctx, "waiter: subscription connection is dead, connecting again", "node", l.node)
+			l.logger.WarnContext(l.ctx, "waiter: subscription connection is dead, connecting again", "node", l.name)
 			l.renew(pubsub)
 			continue
 		}
@@ -214,7 +216,7 @@ func (l *line) failed(err error) {
 	if errors.As(err, &refusal) {
 		level = slog.LevelWarn
 	}
-	l.logger.Log(l.ctx, level, "waiter: no wake-ups from a node, waiters poll it", "node", l.node, "error", err)
+	l.logger.Log(l.ctx, level, "waiter: no wake-ups from a node, waiters poll it", "node", l.name, "error", err)
 }
 
 func (l *line) receive(message any) {

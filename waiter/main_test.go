@@ -2,32 +2,25 @@ package waiter_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/logging"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/waiter"
 )
 
 // within bounds what should happen soon, on a busy machine.
-const within = 15 * time.Second
+const within = time.Minute
 
 var bg = context.Background()
 
-func TestMain(m *testing.M) {
-	logging.Disable() // it tells of every connection that breaks
-	goleak.VerifyTestMain(m, redistest.IgnoreRedials())
-}
+func TestMain(m *testing.M) { redistest.Main(m, redistest.IgnoreRedials()) }
 
 // newHub makes a hub in which a quorum of nodes wakes. It is closed when t ends.
 func newHub(t testing.TB, nodes ...redis.UniversalClient) *waiter.Hub {
@@ -99,25 +92,33 @@ func publish(t testing.TB, c redis.UniversalClient, channel, message string) {
 	require.NoError(t, c.Publish(bg, channel, message).Err())
 }
 
-var flushes atomic.Int64
-
-// flush returns when all that nodes have published on a channel has been dealt with.
-// A message of one node's own is behind all others of that node.
-func flush(t testing.TB, clients []redis.UniversalClient, channel string, e *ear) {
-	t.Helper()
-	for _, c := range clients {
-		message := fmt.Sprint("flush ", flushes.Add(1))
-		publish(t, c, channel, message)
-		e.waitFor(t, message)
-	}
-}
-
 // connections counts the Pub/Sub connections that a server has.
 func connections(t testing.TB, c redis.UniversalClient) int {
 	t.Helper()
 	text, err := c.(*redis.Client).Do(bg, "CLIENT", "LIST", "TYPE", "pubsub").Text()
 	require.NoError(t, err)
 	return strings.Count(text, "id=")
+}
+
+// endless has a client wait for its server without end, so that a test need not tell whether
+// somebody waits from how long it takes.
+func endless(o *redis.Options) {
+	o.ReadTimeout, o.WriteTimeout, o.DialTimeout = time.Hour, time.Hour, time.Hour
+}
+
+// closeInTime closes a hub whose nodes do not answer.
+func closeInTime(t testing.TB, h *waiter.Hub) {
+	t.Helper()
+	closed := make(chan struct{})
+	go func() {
+		h.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(within):
+		t.Fatal("Close waits for a node")
+	}
 }
 
 func start(t testing.TB, n int) ([]*redistest.Server, []redis.UniversalClient) {

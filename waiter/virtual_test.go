@@ -2,6 +2,9 @@ package waiter_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -108,6 +111,39 @@ func TestQuorumThatFollowsAMinorityWakesAgain(t *testing.T) {
 	})
 }
 
+// A client's own channel carries the wake-ups of all its locks. Nodes publish them in
+// different orders, and any number of them ahead of each other.
+func TestManyMessagesOnOneChannelAreAllToldApart(t *testing.T) {
+	const messages = 1000
+	inBubble(t, 3, func(t *testing.T, _ *waiter.Hub, _ []*virtual.Node, clients []redis.UniversalClient, e *ear) {
+		var publishers sync.WaitGroup
+		for i, c := range clients {
+			order := rand.Perm(messages)
+			if i == 1 {
+				slices.Sort(order)
+				slices.Reverse(order)
+			}
+			publishers.Go(func() {
+				for _, m := range order {
+					publish(t, c, "orders", fmt.Sprint("wake ", m))
+					time.Sleep(900 * time.Microsecond) // all of it in the second that messages are remembered
+				}
+			})
+		}
+		publishers.Wait()
+		synctest.Wait()
+		heard := make(map[string]int)
+		for _, m := range e.all() {
+			heard[m]++
+		}
+		for m := range messages {
+			n := heard[fmt.Sprint("wake ", m)]
+			require.Positive(t, n, "message %d wakes who waits for it", m)
+			require.LessOrEqual(t, n, 2, "message %d: for a minority, if others are late, and for a quorum", m)
+		}
+	})
+}
+
 func TestSilentConnectionIsFoundWithinFourSeconds(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, _ *waiter.Hub, nodes []*virtual.Node, clients []redis.UniversalClient, e *ear) {
 		nodes[0].Silence(true)
@@ -157,4 +193,30 @@ func TestNameIsGivenUpASecondAfterItsLastListener(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		require.Equal(t, 3, given())
 	})
+}
+
+// A release between two looks is heard of only if a quorum listens when the second begins.
+func TestReadyWaitsForAQuorum(t *testing.T) {
+	for _, n := range []int{3, 5} {
+		synctest.Test(t, func(t *testing.T) {
+			nodes := virtual.StartN(t, n)
+			for _, node := range nodes[n/2:] {
+				node.Pause()
+			}
+			s := newHub(t, virtual.NewHost(nodes).Clients(t)...).Subscribe("orders", func(string) {})
+			time.Sleep(time.Minute)
+			select {
+			case <-s.Ready():
+				t.Fatalf("%d of %d nodes listen", n/2, n)
+			default:
+			}
+			nodes[n/2].Resume()
+			time.Sleep(10 * time.Second)
+			select {
+			case <-s.Ready():
+			default:
+				t.Fatal("a quorum listens")
+			}
+		})
+	}
 }

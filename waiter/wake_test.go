@@ -2,52 +2,11 @@ package waiter_test
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"sync"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
-
-// A client's own channel carries the wake-ups of all its locks. Nodes publish them in
-// different orders, and any number of them ahead of each other.
-func TestManyMessagesOnOneChannelAreAllToldApart(t *testing.T) {
-	t.Parallel()
-	const messages = 1000
-	_, clients := start(t, 3)
-	h := newHub(t, clients...)
-	_, e := listen(t, h, "client")
-	everywhere(t, clients, "client")
-	var nodes sync.WaitGroup
-	for i, c := range clients {
-		order := rand.Perm(messages)
-		if i == 1 {
-			slices.Sort(order)
-			slices.Reverse(order)
-		}
-		nodes.Go(func() {
-			for _, m := range order {
-				if err := c.Publish(bg, "client", fmt.Sprint("wake ", m)).Err(); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	nodes.Wait()
-	flush(t, clients, "client", e)
-	heard := make(map[string]int)
-	for _, m := range e.all() {
-		heard[m]++
-	}
-	for m := range messages {
-		n := heard[fmt.Sprint("wake ", m)]
-		require.Positive(t, n, "message %d wakes who waits for it", m)
-		require.LessOrEqual(t, n, 2, "message %d: for a minority, if others are late, and for a quorum", m)
-	}
-}
 
 // A waiter tries, subscribes, waits for the confirmation and tries again. Then no
 // release is missed, at whatever moment it comes.

@@ -100,6 +100,29 @@ func TestWardsDueTogetherShareABatch(t *testing.T) {
 	})
 }
 
+func TestDatesAreKeptToTheMillisecond(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *Watchdog, l *log) {
+		start, first, second := time.Now(), l.ward(), l.ward()
+		w.Set(first, in(time.Second), noTime)
+		w.Set(second, in(time.Second+3*time.Millisecond), noTime)
+		time.Sleep(time.Minute)
+		requireCalls(t, l, first, start, "renew", time.Second)
+		requireCalls(t, l, second, start, "renew", time.Second+3*time.Millisecond)
+	})
+}
+
+func TestScheduleFollowsDatesThatAreSetAgain(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, w *Watchdog, l *log) {
+		start, later, kept := time.Now(), l.ward(), l.ward()
+		w.Set(later, in(10*time.Second), noTime)
+		w.Set(kept, in(20*time.Second), noTime)
+		w.Set(later, in(30*time.Second), noTime)
+		time.Sleep(time.Minute)
+		requireCalls(t, l, kept, start, "renew", 20*time.Second)
+		requireCalls(t, l, later, start, "renew", 30*time.Second)
+	})
+}
+
 func TestEndIsNeverEarly(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *Watchdog, l *log) {
 		start, renewed, ended := time.Now(), l.ward(), l.ward()

@@ -8,23 +8,47 @@ import (
 
 var errStale = errors.New("stale token")
 
-// A document is the resource that the lock protects. It takes the token with each
-// write and refuses one that is less than the greatest it has seen. The check and the
-// write are one step; in a database that is
+// A document is the resource that the lock protects. It remembers the greatest token it has
+// seen, and refuses whoever comes with a lesser one.
 //
-//	UPDATE documents SET text = $1, token = $2 WHERE id = $3 AND token <= $2
+// A holder claims the document before it reads, and not only when it writes. If only writes
+// were checked, an older holder that wakes up could still write between a newer one's read
+// and write, and the newer one would write over that without having seen it.
+//
+// Each method is one step. In a database, in one transaction each:
+//
+//	claim:  UPDATE documents SET token = $1 WHERE id = $2 AND token <= $1 RETURNING text
+//	write:  UPDATE documents SET text = $1 WHERE id = $2 AND token = $3
+//
+// No row means that the token is stale.
 type document struct {
 	mu    sync.Mutex
 	token int64
 	text  string
 }
 
-func (d *document) write(token int64, text string) error {
+// claim shuts out all holders before this one, and reads.
+func (d *document) claim(token int64) (text string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if token < d.token {
-		return fmt.Errorf("%w: %d, seen %d", errStale, token, d.token)
+		return "", d.stale(token)
 	}
-	d.token, d.text = token, text
+	d.token = token
+	return d.text, nil
+}
+
+// write takes the text of whoever has the document claimed.
+func (d *document) write(token int64, text string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if token != d.token {
+		return d.stale(token)
+	}
+	d.text = text
 	return nil
+}
+
+func (d *document) stale(token int64) error {
+	return fmt.Errorf("%w: %d, claimed with %d", errStale, token, d.token)
 }

@@ -1,6 +1,7 @@
-// Fencing shows what no lock can do alone. A holder is paused, its lease ends, another
-// gets the lock; then the first one wakes up and writes before it looks. The resource
-// stops it, because it remembers the greatest fencing token it has seen.
+// Fencing shows what no lock can do alone. A holder is paused, its lease ends, another gets
+// the lock and reads; then the first one wakes up and writes before it looks. The resource
+// stops it, because the second one has claimed the resource, with its greater fencing token,
+// before it read.
 //
 //	go run ./examples/fencing
 //	go run ./examples/fencing -redis localhost:6379
@@ -19,10 +20,7 @@ import (
 
 func main() { nodes.Main(1, fence) }
 
-const (
-	ttl   = 500 * time.Millisecond
-	pause = time.Second
-)
+const ttl = 500 * time.Millisecond
 
 func fence(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 	// Ann and Bob are two programs. A pause of a whole program - a long garbage
@@ -38,47 +36,44 @@ func fence(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 		return err
 	}
 	defer bob.Close()
-	report := &document{}
+	report := &document{text: "two pages"}
 
-	lease, err := reentrant.New(ann, "report").Lock(ctx)
+	anns, err := reentrant.New(ann, "report").Lock(ctx)
 	if err != nil {
 		return err
 	}
-	tell.Linef("ann", "locked %q for %v, with token %d", lease.Name(), ttl, lease.Token())
-	if err := report.write(lease.Token(), "ann's draft"); err != nil {
+	tell.Linef("ann", "locked %q for %v, with token %d", anns.Name(), ttl, anns.Token())
+	text, err := report.claim(anns.Token())
+	if err != nil {
 		return err
 	}
-	tell.Linef("ann", "wrote her draft, and is paused")
+	tell.Linef("ann", "claimed the report and read %q, and is paused", text)
 
-	bobWrote := make(chan error, 1)
-	go func() { bobWrote <- replace(ctx, bob, report, tell) }()
-	time.Sleep(pause)
-	if err := <-bobWrote; err != nil {
+	bobs, err := reentrant.New(bob, "report").Lock(ctx)
+	if err != nil {
 		return err
 	}
+	defer bobs.Unlock(ctx)
+	tell.Linef("bob", "locked it once ann's lease had ended, with token %d", bobs.Token())
+	read, err := report.claim(bobs.Token())
+	if err != nil {
+		return err
+	}
+	tell.Linef("bob", "claimed the report and read %q, and works on it", read)
 
 	// What a paused program does next, whatever it is, it does before it can look.
-	tell.Linef("ann", "wakes up, and writes with token %d", lease.Token())
-	err = report.write(lease.Token(), "ann's last words")
+	tell.Linef("ann", "wakes up, and writes with token %d", anns.Token())
+	err = report.write(anns.Token(), text+" and ann's")
 	if !errors.Is(err, errStale) {
 		return errors.Join(errors.New("the report should have refused a stale token"), err)
 	}
 	tell.Linef("report", "refuses: %v", err)
-	tell.Linef("ann", "looks at her lease: %v", lease.Err())
-	tell.Linef("report", "reads %q", report.text)
-	return nil
-}
+	tell.Linef("ann", "looks at her lease: %v", anns.Err())
 
-func replace(ctx context.Context, locks *lock.Client, report *document, tell *story.Teller) error {
-	lease, err := reentrant.New(locks, "report").Lock(ctx)
-	if err != nil {
+	if err := report.write(bobs.Token(), read+" and bob's"); err != nil {
 		return err
 	}
-	defer lease.Unlock(ctx)
-	tell.Linef("bob", "locked it once ann's lease had ended, with token %d", lease.Token())
-	if err := report.write(lease.Token(), "bob's report"); err != nil {
-		return err
-	}
-	tell.Linef("bob", "wrote his report")
+	tell.Linef("bob", "writes")
+	tell.Linef("report", "reads %q", report.text)
 	return nil
 }

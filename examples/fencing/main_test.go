@@ -14,22 +14,31 @@ func TestTheResourceRefusesAStaleToken(t *testing.T) {
 	exampletest.Run(t, 1, fence, func(t *testing.T, told exampletest.Told) {
 		told.InOrder(t,
 			`ann     locked "report" for 500ms, with token`,
-			"ann     wrote her draft, and is paused",
+			`ann     claimed the report and read "two pages", and is paused`,
 			"bob     locked it once ann's lease had ended, with token",
-			"bob     wrote his report",
+			`bob     claimed the report and read "two pages", and works on it`,
 			"ann     wakes up, and writes",
 			"report  refuses: stale token",
-			"ann     looks at her lease: lease is lost",
-			`report  reads "bob's report"`,
+			"ann     looks at her lease: ",
+			"bob     writes",
+			`report  reads "two pages and bob's"`,
 		)
 	})
 }
 
-func TestADocumentTakesItsHoldersWrites(t *testing.T) {
-	var d document
-	require.NoError(t, d.write(1, "a"))
-	require.NoError(t, d.write(1, "b"), "the same hold writes again")
-	require.NoError(t, d.write(3, "c"))
-	require.ErrorIs(t, d.write(2, "d"), errStale)
-	require.Equal(t, "c", d.text)
+func TestADocumentIsItsLastClaimants(t *testing.T) {
+	d := document{text: "a"}
+	text, err := d.claim(1)
+	require.NoError(t, err)
+	require.Equal(t, "a", text)
+	require.NoError(t, d.write(1, "b"))
+	require.NoError(t, d.write(1, "c"), "the same hold writes again")
+	text, err = d.claim(3)
+	require.NoError(t, err)
+	require.Equal(t, "c", text)
+	require.ErrorIs(t, d.write(1, "d"), errStale, "between the read and the write of 3")
+	_, err = d.claim(2)
+	require.ErrorIs(t, err, errStale)
+	require.NoError(t, d.write(3, "e"))
+	require.Equal(t, "e", d.text)
 }

@@ -14,13 +14,13 @@ func TestWorkStopsWhenItsLockIsLost(t *testing.T) {
 			`worker  locked "import" for 1.5s`,
 			"worker  imported record 3",
 			"ops     ended the lock by force",
-			"worker  stopped: lease is lost",
-			"worker  unlocked it: lease is lost, a quorum of nodes no longer has it",
+			`worker  stopped: lock "import" (hold `,
+			"worker  unlocked it: lease is lost, it was ended by ForceUnlock",
 
 			`worker  locked "import" for 1.5s`,
 			"worker  imported record 3",
 			"redis   node 1 is",
-			"worker  stopped: lease is lost",
+			`worker  stopped: lock "import" (hold `,
 			"worker  unlocked it: lease is lost, it was not renewed before its validity ended",
 		)
 	})

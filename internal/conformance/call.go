@@ -17,7 +17,7 @@ type call struct {
 }
 
 // start starts a Lock.
-func start(ctx context.Context, l lock.Locker) *call {
+func start(ctx context.Context, l Mutex) *call {
 	c := &call{done: make(chan struct{})}
 	go func() {
 		defer close(c.done)
@@ -28,7 +28,7 @@ func start(ctx context.Context, l lock.Locker) *call {
 
 // asleep starts a Lock by a client that does not wait yet, and returns when it waits to
 // be woken. Of a kind that queues, the client may wait already.
-func (t *stage) asleep(ctx context.Context, l lock.Locker) *call {
+func (t *stage) asleep(ctx context.Context, l Mutex) *call {
 	t.Helper()
 	before := t.waiters(l)
 	c := start(ctx, l)
@@ -41,7 +41,7 @@ func (t *stage) asleep(ctx context.Context, l lock.Locker) *call {
 
 // waiters is how many wait to be woken, as the nodes see it: places in the queue, or
 // processes that listen for the end of the hold.
-func (t *stage) waiters(l lock.Locker) int {
+func (t *stage) waiters(l Mutex) int {
 	t.Helper()
 	if t.kind.Queues {
 		return len(t.inspect(l).Queue)

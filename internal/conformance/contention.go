@@ -21,7 +21,7 @@ var contention = rules{
 
 	"CrowdsInSeveralProcessesAllGetTheirTurn": func(t *stage) {
 		a, b := t.client(), t.client()
-		var crowd []lock.Locker
+		var crowd []Mutex
 		for range 10 {
 			crowd = append(crowd, t.on(a), t.on(b))
 		}
@@ -29,7 +29,7 @@ var contention = rules{
 	},
 
 	"TryingIsExclusiveToo": func(t *stage) {
-		lockers := []lock.Locker{t.locker(), t.locker(), t.locker()}
+		lockers := []Mutex{t.locker(), t.locker(), t.locker()}
 		var inside, won atomic.Int64
 		t.parallel(len(lockers), func(i int) (*lock.Lease, error) {
 			for range 12 {
@@ -56,7 +56,7 @@ var contention = rules{
 
 // compete has each of lockers lock and unlock so many times, all at once, and checks
 // that there is one holder at a time, with growing tokens (I3).
-func (t *stage) compete(rounds int, lockers ...lock.Locker) {
+func (t *stage) compete(rounds int, lockers ...Mutex) {
 	t.Helper()
 	var inside, total, newest atomic.Int64
 	t.parallel(len(lockers), func(i int) (*lock.Lease, error) {

@@ -35,10 +35,13 @@ var doing = rules{
 		l := t.locker()
 		worked := false
 		require.NoError(t, l.Do(bg, func(ctx context.Context) error {
-			return l.Do(ctx, func(context.Context) error {
+			return l.Do(ctx, func(ctx context.Context) error {
 				worked = true
-				t.requireCount(l, 2)
-				return nil
+				lease, err := l.Lock(ctx)
+				require.NoError(t, err)
+				require.Equal(t, 3, lease.Count())
+				t.requireTold(l, lease, 3)
+				return lease.Unlock(ctx)
 			})
 		}))
 		require.True(t, worked)

@@ -37,7 +37,7 @@ var forcing = rules{
 
 	"ForceUnlockInTheHoldersProcessIsKnownAtOnce": func(t *stage) {
 		c := t.client()
-		lease := t.acquire(bg, t.on(c))
+		lease := t.acquire(bg, t.on(c, lock.WithTTL(shortTTL)))
 		found, err := t.on(c).ForceUnlock(bg)
 		require.NoError(t, err)
 		require.True(t, found)

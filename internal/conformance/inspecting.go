@@ -54,9 +54,9 @@ var inspecting = rules{
 		outer := t.acquire(scope, l)
 		t.requireCount(l, 1)
 		inner := t.acquire(scope, l)
-		t.requireCount(l, 2)
+		t.requireTold(l, inner, 2)
 		t.unlock(outer)
-		t.requireCount(l, 1)
+		t.requireTold(l, inner, 1)
 		t.unlock(inner)
 		t.requireCount(l, 0)
 	},

@@ -18,7 +18,7 @@ var reentry = rules{
 			l := t.acquire(leases[n-2].Context(bg), t.on(c)) // another handle, the same lock
 			require.Equal(t, n, l.Count())
 			require.Equal(t, outer.ID(), l.ID())
-			t.requireCount(t.on(c), n)
+			t.requireTold(t.on(c), l, n)
 			leases = append(leases, l)
 		}
 		t.unlock(leases...)
@@ -33,7 +33,7 @@ var reentry = rules{
 			for left, i := range order[:2] {
 				t.unlock(leases[i])
 				require.ErrorIs(t, leases[i].Err(), lock.ErrReleased)
-				t.requireCount(others, 2-left)
+				t.requireTold(others, leases[order[2]], 2-left)
 				t.requireTaken(others, leases[i])
 			}
 			last := leases[order[2]]
@@ -71,9 +71,9 @@ var reentry = rules{
 		for i, count := range counts {
 			require.Equal(t, i+1, count)
 		}
-		t.requireCount(l, n)
+		t.requireTold(l, leases[0], n)
 		t.parallel(n-1, func(i int) (*lock.Lease, error) { return nil, leases[i].Unlock(bg) })
-		t.requireCount(l, 1)
+		t.requireTold(l, leases[n-1], 1)
 		t.requireTaken(l, leases[n-1])
 		t.unlock(leases[n-1])
 		t.requireFree(l)
@@ -95,7 +95,7 @@ var reentry = rules{
 			}
 			return nil, nil
 		})
-		t.requireCount(l, 1)
+		t.requireTold(l, outer, 1)
 		t.requireTaken(l, outer)
 		t.unlock(outer)
 	},
@@ -124,7 +124,7 @@ var reentry = rules{
 		leases := []*lock.Lease{waiting.granted(t), more[0].granted(t), more[1].granted(t)}
 		require.Equal(t, leases[0].ID(), leases[1].ID())
 		require.Equal(t, leases[0].ID(), leases[2].ID())
-		require.Equal(t, 3, t.inspect(l).Count)
+		t.requireTold(l, leases[1], 3)
 		t.unlock(leases...)
 	},
 }

@@ -75,6 +75,18 @@ var refusing = rules{
 			require.ErrorContains(t, err, message)
 			require.Nil(t, c)
 		}
+		const century = 100 * 365 * 24 * time.Hour
+		for _, opt := range []lock.ClientOption{
+			lock.WithNodeTimeout(century), lock.WithTokenRetention(century), lock.WithRestartGuard(century),
+			lock.WithMaxHold(century), lock.WithWaiterHeartbeat(century),
+		} {
+			c, err := lock.NewClient(t.redis(), opt)
+			require.ErrorContains(t, err, "must not be more than 87600h0m0s")
+			require.Nil(t, c)
+		}
+		c, err := lock.NewClient(t.redis(), lock.WithTTL(century))
+		require.ErrorContains(t, err, "too long")
+		require.Nil(t, c)
 	},
 
 	"BadNodesAreRefused": func(t *stage) {
@@ -97,7 +109,7 @@ var refusing = rules{
 }
 
 // requireRefused has every method refuse, and without doing anything.
-func (t *stage) requireRefused(l lock.Locker, message string) {
+func (t *stage) requireRefused(l Mutex, message string) {
 	t.Helper()
 	refused := func(err error) {
 		t.Helper()

@@ -10,9 +10,15 @@ import (
 	"github.com/holdfast-go/holdfast/lock"
 )
 
-// A Kind is one kind of lock, and what it can do beyond every Locker.
+// A Mutex is what every kind's type is.
+type Mutex interface {
+	lock.Locker
+	lock.Inspector
+}
+
+// A Kind is one kind of lock, and what it can do beyond every Mutex.
 type Kind struct {
-	New func(c *lock.Client, name string, opts ...lock.Option) lock.Locker
+	New func(c *lock.Client, name string, opts ...lock.Option) Mutex
 
 	// Queues says that waiters stand in a queue on the nodes: Inspect shows it, and
 	// they are served in its order.
@@ -20,8 +26,8 @@ type Kind struct {
 }
 
 // From makes a [Kind]'s New of a package's.
-func From[L lock.Locker](create func(*lock.Client, string, ...lock.Option) L) func(*lock.Client, string, ...lock.Option) lock.Locker {
-	return func(c *lock.Client, name string, opts ...lock.Option) lock.Locker { return create(c, name, opts...) }
+func From[M Mutex](create func(*lock.Client, string, ...lock.Option) M) func(*lock.Client, string, ...lock.Option) Mutex {
+	return func(c *lock.Client, name string, opts ...lock.Option) Mutex { return create(c, name, opts...) }
 }
 
 // Rules are checks by what they state.

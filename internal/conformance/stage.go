@@ -66,18 +66,18 @@ func (t *stage) client(opts ...lock.ClientOption) *lock.Client {
 }
 
 // on is the stage's lock in the process of c.
-func (t *stage) on(c *lock.Client, opts ...lock.Option) lock.Locker {
+func (t *stage) on(c *lock.Client, opts ...lock.Option) Mutex {
 	return t.kind.New(c, t.name, opts...)
 }
 
 // locker is the stage's lock in another process.
-func (t *stage) locker(opts ...lock.Option) lock.Locker {
+func (t *stage) locker(opts ...lock.Option) Mutex {
 	t.Helper()
 	return t.on(t.client(), opts...)
 }
 
 // acquire locks l, which must not take long.
-func (t *stage) acquire(ctx context.Context, l lock.Locker) *lock.Lease {
+func (t *stage) acquire(ctx context.Context, l Mutex) *lock.Lease {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel() // it bounds the wait only
@@ -93,10 +93,21 @@ func (t *stage) unlock(leases ...*lock.Lease) {
 	}
 }
 
-// requireTaken has a stranger find that lease has the lock.
-func (t *stage) requireTaken(l lock.Locker, lease *lock.Lease) {
+// try is TryLock until the nodes have answered: on a busy machine that may take them longer
+// than it waits for them, which says nothing of the lock.
+func (t *stage) try(l Mutex) (lease *lock.Lease, err error) {
 	t.Helper()
-	stranger, err := l.TryLock(bg)
+	t.eventually(func() bool {
+		lease, err = l.TryLock(bg)
+		return !errors.Is(err, lock.ErrNoQuorum)
+	}, "the nodes answer")
+	return lease, err
+}
+
+// requireTaken has a stranger find that lease has the lock.
+func (t *stage) requireTaken(l Mutex, lease *lock.Lease) {
+	t.Helper()
+	stranger, err := t.try(l)
 	require.ErrorIs(t, err, lock.ErrLocked)
 	require.Nil(t, stranger)
 	var denied *lock.AcquireError
@@ -106,9 +117,9 @@ func (t *stage) requireTaken(l lock.Locker, lease *lock.Lease) {
 
 // requireFree has a stranger take the lock, for a moment. It returns when every node has
 // heard of the end, so that whoever comes next finds none that is late.
-func (t *stage) requireFree(l lock.Locker) {
+func (t *stage) requireFree(l Mutex) {
 	t.Helper()
-	lease, err := l.TryLock(bg)
+	lease, err := t.try(l)
 	require.NoError(t, err)
 	t.unlock(lease)
 	t.eventually(func() bool {
@@ -116,8 +127,15 @@ func (t *stage) requireFree(l lock.Locker) {
 	}, "every node knows that it is free")
 }
 
+// requireTold has the nodes told of the hold's count, as a renewal does, and requires it.
+func (t *stage) requireTold(l Mutex, lease *lock.Lease, count int) {
+	t.Helper()
+	require.NoError(t, lease.Extend(bg, time.Minute))
+	t.requireCount(l, count)
+}
+
 // requireCount has a quorum, at once, and soon every node count so many leases.
-func (t *stage) requireCount(l lock.Locker, count int) {
+func (t *stage) requireCount(l Mutex, count int) {
 	t.Helper()
 	var seen lock.State
 	require.Equal(t, count, t.inspect(l).Count)
@@ -127,7 +145,7 @@ func (t *stage) requireCount(l lock.Locker, count int) {
 	}, "every node counts %d, not %+v", count, &seen)
 }
 
-func (t *stage) inspect(l lock.Locker) lock.State {
+func (t *stage) inspect(l Mutex) lock.State {
 	t.Helper()
 	s, err := l.Inspect(bg)
 	require.NoError(t, err)

@@ -56,7 +56,7 @@ var tokens = rules{
 	},
 
 	"TokenGrowsAfterForceUnlock": func(t *stage) {
-		l := t.locker()
+		l := t.locker(lock.WithTTL(shortTTL))
 		first := t.acquire(bg, l)
 		_, err := l.ForceUnlock(bg)
 		require.NoError(t, err)

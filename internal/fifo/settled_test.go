@@ -52,7 +52,7 @@ func TestWatcherNotesWhoHasAPlaceOnTheNodesThatAnswer(t *testing.T) {
 
 	enqueue := lua.FairAcquire{
 		Fair: lua.Fair{Keys: keys, Life: time.Minute},
-		Hold: "client:1", Count: 1, TTL: time.Minute, Retention: time.Hour, Wait: true,
+		Hold: "client:1", TTL: time.Minute, Retention: time.Hour, Wait: true,
 	}.Call()
 	for _, s := range servers[:2] {
 		c := s.Client(t)

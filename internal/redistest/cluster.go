@@ -2,6 +2,7 @@ package redistest
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -30,12 +31,13 @@ type Cluster struct {
 
 // StartCluster starts a cluster and returns when every node serves and knows all
 // slots. This takes more than two seconds, because a master declines to serve
-// for so long after its start; share a cluster between subtests.
-func StartCluster(t testing.TB) *Cluster {
+// for so long after its start; share a cluster between subtests. More arguments of
+// redis-server may be given.
+//
+// Where one of its shards is down the others serve all the same, which is not Redis' default.
+func StartCluster(t testing.TB, args ...string) *Cluster {
 	t.Helper()
-	c := &Cluster{Servers: StartN(t, clusterNodes,
-		"--cluster-enabled", "yes",
-		"--cluster-node-timeout", strconv.FormatInt(clusterNodeTimeout.Milliseconds(), 10))}
+	c := &Cluster{Servers: StartN(t, clusterNodes, clusterArgs(args)...)}
 	for i, s := range c.Servers {
 		if err := inspect(s.Addr(), func(ctx context.Context, node *redis.Client) error { return c.join(ctx, node, i) }); err != nil {
 			t.Fatalf("redistest: cluster node %s: %v", s.Addr(), err)
@@ -43,6 +45,54 @@ func StartCluster(t testing.TB) *Cluster {
 	}
 	c.Wait(t)
 	return c
+}
+
+func clusterArgs(more []string) []string {
+	return append([]string{
+		"--cluster-enabled", "yes",
+		"--cluster-require-full-coverage", "no",
+		"--cluster-node-timeout", strconv.FormatInt(clusterNodeTimeout.Milliseconds(), 10),
+	}, more...)
+}
+
+// Name returns the n-th of the names, which begin with prefix, whose hash slot is on the
+// server at index shard at the start. n begins with 0.
+func (c *Cluster) Name(t testing.TB, shard, n int, prefix string) string {
+	t.Helper()
+	for i := 0; ; i++ {
+		name := fmt.Sprint(prefix, i)
+		if c.Slot(t, name)*clusterNodes/clusterSlots != shard {
+			continue
+		}
+		if n--; n < 0 {
+			return name
+		}
+	}
+}
+
+// Slot is the hash slot of name, as Redis reckons it.
+func (c *Cluster) Slot(t testing.TB, name string) int {
+	t.Helper()
+	var slot int64
+	if err := inspect(c.up(t).Addr(), func(ctx context.Context, node *redis.Client) (err error) {
+		slot, err = node.ClusterKeySlot(ctx, name).Result()
+		return err
+	}); err != nil {
+		t.Fatalf("redistest: slot of %q: %v", name, err)
+	}
+	return int(slot)
+}
+
+// up is a server that runs.
+func (c *Cluster) up(t testing.TB) *Server {
+	t.Helper()
+	for _, s := range c.Servers {
+		if s.Running() {
+			return s
+		}
+	}
+	t.Fatal("redistest: every server of the cluster is down or paused")
+	return nil
 }
 
 // join gives node i its slots and introduces it to those before it. Explicit epochs
@@ -104,4 +154,55 @@ func (c *Cluster) Keys(t testing.TB) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// Move moves a hash slot from one server to another, in the steps that an operator's tool
+// takes, and calls between after each: with the slot marked as moving, with each of its keys
+// moved, and once all servers know. A nil between is not called.
+func (c *Cluster) Move(t testing.TB, slot int, from, to *Server, between func(step string)) {
+	t.Helper()
+	if between == nil {
+		between = func(string) {}
+	}
+	do := func(s *Server, f func(context.Context, *redis.Client) error) {
+		t.Helper()
+		if err := inspect(s.Addr(), f); err != nil {
+			t.Fatalf("redistest: move slot %d: %v", slot, err)
+		}
+	}
+	id := func(s *Server) (id string) {
+		do(s, func(ctx context.Context, node *redis.Client) (err error) {
+			id, err = node.ClusterMyID(ctx).Result()
+			return err
+		})
+		return id
+	}
+	source, target := id(from), id(to)
+	set := func(s *Server, args ...any) {
+		t.Helper()
+		do(s, func(ctx context.Context, node *redis.Client) error {
+			return node.Do(ctx, append([]any{"CLUSTER", "SETSLOT", slot}, args...)...).Err()
+		})
+	}
+	set(to, "IMPORTING", source)
+	set(from, "MIGRATING", target)
+	between("moving")
+	for {
+		var keys []string
+		do(from, func(ctx context.Context, node *redis.Client) (err error) {
+			keys, err = node.ClusterGetKeysInSlot(ctx, slot, 1).Result()
+			return err
+		})
+		if len(keys) == 0 {
+			break
+		}
+		do(from, func(ctx context.Context, node *redis.Client) error {
+			return node.Migrate(ctx, host, strconv.Itoa(to.Port()), keys[0], 0, 5*time.Second).Err()
+		})
+		between("moved " + keys[0])
+	}
+	for _, s := range append([]*Server{to, from}, c.Servers...) {
+		set(s, "NODE", target)
+	}
+	between("done")
 }

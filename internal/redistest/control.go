@@ -52,6 +52,13 @@ func (s *Server) Pause() {
 	}
 }
 
+// Running tells whether the server is up and not paused.
+func (s *Server) Running() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.proc.exited() && !s.paused
+}
+
 // Resume lets a paused process run on. It does nothing to one that runs or is
 // down.
 func (s *Server) Resume() {

@@ -1,7 +1,7 @@
 // Package redistest gives tests real Redis servers and real network faults.
 //
-// A [Server] is a redis-server process of its own on a free loopback port. It
-// belongs to the test that started it: it is gone when the test ends, and on
+// A [Server] is a process of the server that package redisbin names, on a free loopback
+// port. It belongs to the test that started it: it is gone when the test ends, and on
 // Linux also when the test binary is killed. It can be killed, stopped, paused
 // and restarted on the same port and data directory. [StartCluster] and
 // [StartSentinel] build the smallest deployments of those kinds.

@@ -3,8 +3,6 @@ package redistest
 import (
 	"os"
 	"testing"
-
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {
@@ -13,5 +11,5 @@ func TestMain(m *testing.M) {
 		beVictim()
 		return
 	}
-	goleak.VerifyTestMain(m)
+	Main(m)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+
+	"github.com/holdfast-go/holdfast/internal/redisbin"
 )
 
 const victimEnv = "REDISTEST_VICTIM"
@@ -14,7 +16,7 @@ func beVictim() {
 	if err != nil {
 		panic(err)
 	}
-	proc, err := startProcess(os.TempDir(), os.Stderr, binary, "--port", strconv.Itoa(port), "--bind", host, "--save", "")
+	proc, err := startProcess(os.TempDir(), os.Stderr, redisbin.Name(), "--port", strconv.Itoa(port), "--bind", host, "--save", "")
 	if err != nil {
 		panic(err)
 	}

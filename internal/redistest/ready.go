@@ -15,8 +15,8 @@ const readyWithin = 20 * time.Second
 
 var (
 	errPortTaken = errors.New("redistest: port taken")
-	errExited    = errors.New("redistest: redis-server exited at once")
-	errNotReady  = errors.New("redistest: redis-server is not ready")
+	errExited    = errors.New("redistest: the server exited at once")
+	errNotReady  = errors.New("redistest: the server is not ready")
 )
 
 // waitReady waits until the process itself answers on the port. An answer alone

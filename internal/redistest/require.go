@@ -4,25 +4,26 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"github.com/holdfast-go/holdfast/internal/redisbin"
 )
 
 // RequireEnv names the environment variable that, when not empty, turns a
-// missing redis-server from a skipped test into a failed one. Set it in CI, where
+// missing Redis server from a skipped test into a failed one. Set it in CI, where
 // a silently skipped suite would look like a passed one.
 const RequireEnv = "HOLDFAST_REQUIRE_REDIS"
 
-const binary = "redis-server"
-
-// Require skips the test when redis-server is not on PATH, and fails it instead
-// when [RequireEnv] is set. Every Start function calls it.
+// Require skips the test when the server that [redisbin.Env] names cannot be found, and
+// fails it instead when [RequireEnv] is set. Every Start function calls it.
 func Require(t testing.TB) {
 	t.Helper()
-	if _, err := exec.LookPath(binary); err == nil {
+	_, err := exec.LookPath(redisbin.Name())
+	if err == nil {
 		return
 	}
 	if os.Getenv(RequireEnv) != "" {
-		t.Fatalf("redistest: %s is not on PATH, and %s demands it", binary, RequireEnv)
+		t.Fatalf("redistest: %v, and %s demands a server", err, RequireEnv)
 	}
-	t.Skipf("redistest: %s is not on PATH: left out %s, which needs a real server (set %s=1 to fail instead)",
-		binary, t.Name(), RequireEnv)
+	t.Skipf("redistest: %v: left out %s, which needs a real server (set %s=1 to fail instead)",
+		err, t.Name(), RequireEnv)
 }

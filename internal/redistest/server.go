@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redisbin"
 )
 
 // Server is a redis-server process that belongs to one test.
@@ -100,7 +102,7 @@ func (s *Server) launch() error {
 		return err
 	}
 	defer log.Close() // the process has its own descriptor
-	proc, err := startProcess(s.dir, log, binary, s.commandLine(s)...)
+	proc, err := startProcess(s.dir, log, redisbin.Name(), s.commandLine(s)...)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/holdfast-go/holdfast/internal/redisbin"
 )
 
 var bg = context.Background()
@@ -191,6 +193,7 @@ func TestIgnoreRedialsCoversAClientOfADeadServer(t *testing.T) {
 
 func TestRequire(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
+	t.Setenv(redisbin.Env, "") // it may name a path
 
 	t.Setenv(RequireEnv, "")
 	r := record(t, func(t testing.TB) { Start(t) })

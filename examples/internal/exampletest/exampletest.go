@@ -7,9 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redis/go-redis/v9/logging"
-	"go.uber.org/goleak"
-
 	"github.com/holdfast-go/holdfast/examples/internal/nodes"
 	"github.com/holdfast-go/holdfast/examples/internal/story"
 	"github.com/holdfast-go/holdfast/internal/redistest"
@@ -17,8 +14,7 @@ import (
 
 // Main is the TestMain of an example: it fails if the example leaves a goroutine.
 func Main(m *testing.M) {
-	logging.Disable()                                   // of the dials to nodes that were taken away
-	goleak.VerifyTestMain(m, redistest.IgnoreRedials()) // clients of such nodes look for them up to a second longer
+	redistest.Main(m, redistest.IgnoreRedials()) // clients of such nodes look for them up to a second longer
 }
 
 // Run runs example on n nodes of each sort, and has check look at what it told.

@@ -1,0 +1,220 @@
+package lock_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/fair"
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/redlock"
+	"github.com/holdfast-go/holdfast/reentrant"
+)
+
+// kinds are what runs on Clusters here.
+var kinds = map[string]func(*lock.Client, string, ...lock.Option) lock.Locker{
+	"reentrant": func(c *lock.Client, name string, opts ...lock.Option) lock.Locker {
+		return reentrant.New(c, name, opts...)
+	},
+	"fair": func(c *lock.Client, name string, opts ...lock.Option) lock.Locker { return fair.New(c, name, opts...) },
+}
+
+// A clusterRig is a client of a Cluster that holds ten names of each shard.
+type clusterRig struct {
+	cluster *redistest.Cluster
+	locks   *lock.Client
+	leases  [][]*lock.Lease // by shard
+}
+
+func newClusterRig(t *testing.T, kind func(*lock.Client, string, ...lock.Option) lock.Locker, opts ...lock.ClientOption) *clusterRig {
+	t.Helper()
+	r := &clusterRig{cluster: redistest.StartCluster(t)}
+	locks, err := lock.NewClient([]redis.UniversalClient{r.cluster.Client(t)}, opts...)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = locks.Close() })
+	r.locks = locks
+	for shard := range r.cluster.Servers {
+		var leases []*lock.Lease
+		for n := range 10 {
+			lease, err := kind(r.locks, r.cluster.Name(t, shard, n, "held ")).Lock(context.Background())
+			require.NoError(t, err)
+			leases = append(leases, lease)
+		}
+		r.leases = append(r.leases, leases)
+	}
+	return r
+}
+
+// lost counts the leases on a shard that are over.
+func (r *clusterRig) lost(shard int) int {
+	n := 0
+	for _, l := range r.leases[shard] {
+		if l.Err() != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// One shard that is stuck or gone for longer than the TTL takes its own leases, and nothing
+// of the others.
+func TestAShardThatIsAwayTakesNothingFromTheOthers(t *testing.T) {
+	t.Parallel()
+	const ttl = 4 * time.Second
+	faults := map[string]func(*redistest.Server){
+		"stuck":  (*redistest.Server).Pause,
+		"killed": (*redistest.Server).Kill,
+	}
+	for fault, strike := range faults {
+		for kind, locker := range kinds {
+			t.Run(fault+" "+kind, func(t *testing.T) {
+				t.Parallel()
+				r := newClusterRig(t, locker, lock.WithTTL(ttl))
+				names := make([]string, 2)
+				for shard := range names {
+					names[shard] = r.cluster.Name(t, shard, 10, "held ")
+				}
+				sick := r.cluster.Name(t, 2, 10, "held ")
+				strike(r.cluster.Servers[2])
+
+				ctx, cancel := context.WithTimeout(context.Background(), 2*ttl)
+				defer cancel()
+				tries, failed := 0, 0
+				var last error
+				for ctx.Err() == nil {
+					_, err := locker(r.locks, sick).TryLock(context.Background())
+					require.ErrorIs(t, err, redlock.ErrNoQuorum)
+					require.ErrorContains(t, err, "shard "+r.cluster.Servers[2].Addr())
+					for i := range 20 {
+						lease, err := locker(r.locks, names[i%2]).TryLock(context.Background())
+						if tries++; err != nil {
+							failed, last = failed+1, err
+							continue
+						}
+						require.NoError(t, lease.Unlock(context.Background()))
+					}
+				}
+				t.Logf("%d of %d attempts on healthy shards failed, the last: %v", failed, tries, last)
+				require.LessOrEqual(t, failed, tries/50) // the machine may be busy
+				require.Zero(t, r.lost(0))
+				require.Zero(t, r.lost(1))
+				require.Equal(t, 10, r.lost(2))
+			})
+		}
+	}
+}
+
+// A Cluster can vote as long as it serves any slots.
+func TestClientStartsWithAShardAway(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	well, sick := cluster.Name(t, 0, 0, "orders "), cluster.Name(t, 2, 0, "orders ")
+	for fault, strike := range map[string]func(*redistest.Server){
+		"stuck":  (*redistest.Server).Pause,
+		"killed": (*redistest.Server).Kill,
+	} {
+		strike(cluster.Servers[2])
+		log := &logbook{}
+		locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, log.option())
+		require.NoError(t, err, fault)
+		require.Len(t, log.lines(cluster.Servers[2].Addr()+" (slots 10922-16383)"), 1, fault)
+		lease, err := reentrant.New(locks, well).Lock(context.Background())
+		require.NoError(t, err, fault)
+		require.NoError(t, lease.Unlock(context.Background()), fault)
+		_, err = reentrant.New(locks, sick).TryLock(context.Background())
+		require.ErrorIs(t, err, redlock.ErrNoQuorum, fault)
+		require.ErrorContains(t, err, "shard "+cluster.Servers[2].Addr(), fault)
+
+		cluster.Servers[2].Resume()
+		cluster.Servers[2].Start()
+		cluster.Wait(t)
+		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+		lease, err = reentrant.New(locks, sick).Lock(ctx)
+		require.NoError(t, err, fault)
+		require.NoError(t, lease.Unlock(context.Background()), fault)
+		cancel()
+		require.NoError(t, locks.Close())
+	}
+}
+
+// A lock is held, and waited for, while its slot moves to another server and back: slowly,
+// with each step taking longer than the TTL.
+func TestALockIsKeptWhileItsSlotMoves(t *testing.T) {
+	t.Parallel()
+	const ttl = 1500 * time.Millisecond
+	for kind, locker := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			cluster := redistest.StartCluster(t)
+			locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(ttl))
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = locks.Close() })
+			name := cluster.Name(t, 0, 0, "orders ")
+			from, to := cluster.Servers[0], cluster.Servers[1]
+			for range 2 {
+				ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+				lease, err := locker(locks, name).Lock(ctx)
+				require.NoError(t, err)
+				next := make(chan *lock.Lease)
+				go func() {
+					defer close(next)
+					if l, err := locker(locks, name).Lock(ctx); err == nil {
+						next <- l
+					}
+				}()
+				cluster.Move(t, cluster.Slot(t, name), from, to, func(step string) {
+					before := lease.Deadline()
+					redistest.Eventually(t, 2*ttl, func() bool {
+						require.NoError(t, lease.Err(), step)
+						return lease.Deadline().After(before.Add(ttl))
+					}, "it is renewed: %s", step)
+				})
+				inner, err := locker(locks, name).Lock(lease.Context(ctx))
+				require.NoError(t, err)
+				require.NoError(t, inner.Unlock(ctx))
+				require.NoError(t, lease.Unlock(ctx))
+				after, ok := <-next
+				require.True(t, ok)
+				require.Greater(t, after.Token(), lease.Token())
+				require.NoError(t, after.Unlock(ctx))
+				cancel()
+				from, to = to, from
+			}
+		})
+	}
+}
+
+// While a slot is moving, a lock of it can be given back.
+func TestALockIsGivenBackWhileItsSlotMoves(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = locks.Close() })
+	for kind, locker := range kinds {
+		name := cluster.Name(t, 0, 0, kind)
+		from, to := cluster.Servers[0], cluster.Servers[1]
+		lease, err := locker(locks, name).Lock(context.Background())
+		require.NoError(t, err)
+		given := false
+		cluster.Move(t, cluster.Slot(t, name), from, to, func(step string) {
+			if given || step == "moving" {
+				return // with one of its keys moved
+			}
+			given = true
+			require.NoError(t, lease.Unlock(context.Background()), "%s: %s", kind, step)
+			for _, s := range []*redistest.Server{from, to} {
+				require.NotContains(t, s.Keys(t), "lock:{"+name+"}", kind)
+			}
+		})
+		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+		lease, err = locker(locks, name).Lock(ctx)
+		cancel()
+		require.NoError(t, err, kind)
+		require.NoError(t, lease.Unlock(context.Background()), kind)
+	}
+}

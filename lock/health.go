@@ -1,0 +1,80 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// A NodeHealth is how one node is, seen from this client.
+type NodeHealth struct {
+	Address string
+	Up      bool  // it answered, if only with an error
+	Votes   bool  // it would grant a free lock
+	Err     error // why it does not vote; nil if it does
+}
+
+// Health asks every node how it is, and returns the answers in the order in which the nodes
+// were given to [NewClient]. It takes no longer than the node timeout, and no lock. A node that
+// has not answered when ctx ends counts as silent. [Spare] tells how many more may go. Of a
+// Cluster, one of the masters is asked. A closed client's nodes are not asked: none votes.
+func (c *Client) Health(ctx context.Context) []NodeHealth {
+	health := make([]NodeHealth, c.group.Size())
+	for i := range health {
+		health[i] = NodeHealth{Address: c.group.Address(i), Err: ErrClosed}
+	}
+	keys, err := lua.NewKeys(c.prefix, "sample-0") // which nobody holds
+	if err == nil {
+		err = c.enter()
+	}
+	if err != nil {
+		return health
+	}
+	defer c.leave()
+	b, err := c.group.Decide(ctx, redlock.Motion{
+		Name: "health",
+		Call: lua.Inspect{Keys: keys, Guard: c.guard}.Call(),
+		Yes: func(reply any) (bool, error) {
+			in, err := lua.ParseInspected(reply)
+			if err == nil && in.Refusal != "" {
+				err = fmt.Errorf("%w: %s", redlock.ErrRestarted, in.Refusal)
+			}
+			return err == nil, err
+		},
+		All: true,
+	})
+	for i := range health {
+		h := &health[i]
+		if err != nil { // ctx ended before all had answered; the ballot goes on
+			h.Err = contextError(ctx)
+			continue
+		}
+		a := b.Answer(i)
+		h.Up = reached(a)
+		h.Votes, h.Err = a.Vote == redlock.Yes, a.Err
+	}
+	return health
+}
+
+// reached tells whether a node answered, if only with an error.
+func reached(a redlock.Answer) bool {
+	var refusal redis.Error
+	return a.Reply != nil || errors.As(a.Err, &refusal)
+}
+
+// Spare is how many more nodes may go before too few are left to vote. It is negative if
+// there are too few already: so many must come back.
+func Spare(nodes []NodeHealth) int {
+	votes := 0
+	for _, n := range nodes {
+		if n.Votes {
+			votes++
+		}
+	}
+	return votes - (len(nodes)/2 + 1)
+}

@@ -1,0 +1,137 @@
+package lock
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// A Status is what the nodes' answers come to. Its zero value is StatusUnknown.
+type Status uint8
+
+// The statuses. A node that does not answer, answers with an error, or would not grant as it
+// has restarted ([WithRestartGuard]), may have any hold.
+const (
+	StatusUnknown Status = iota // neither is certain: with the nodes that cannot tell, a hold could have a quorum
+	StatusFree                  // nobody has the lock: no hold can have a quorum
+	StatusHeld                  // a quorum of nodes has the same hold
+)
+
+// String is "unknown", "free" or "held".
+func (s Status) String() string {
+	switch s {
+	case StatusUnknown:
+		return "unknown"
+	case StatusFree:
+		return "free"
+	case StatusHeld:
+		return "held"
+	default:
+		return fmt.Sprintf("status %d", uint8(s))
+	}
+}
+
+// MarshalText is String.
+func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// A State is a lock as a quorum of nodes sees it. A node that sees it otherwise is told apart
+// in Nodes.
+//
+// As JSON, which is to be read and not to be decoded into a State again, its keys are in
+// lower case, errors are text, and durations are text such as "29.5s"; the TTL of a key that
+// has none is "none".
+type State struct {
+	Status Status
+	Held   bool          // Status is StatusHeld; if not, there may be a holder all the same, unless Status is StatusFree
+	Holder string        // hold id, if Held
+	Count  int           // hold count, as of the last renewal or Extend
+	TTL    time.Duration // remaining on a quorum; negative: the key has no TTL
+	Token  int64         // the greatest fencing token that a quorum knows; 0: none
+	Queue  []string      // fair locks: waiting hold ids, in order
+	Waits  []Wait        // fair locks: the same, with what else is known of them
+	Nodes  []NodeState
+}
+
+// A Wait is one waiter of a fair lock; its place is its index in State.Waits.
+type Wait struct {
+	Hold   string        // the id its hold will have
+	Waited time.Duration // since its enqueue, by the clock of the node that has had it for longest
+}
+
+// A NodeState is a lock as one node sees it.
+type NodeState struct {
+	Address   string
+	Reachable bool          // it answered, if only with an error
+	Holder    string        // hold id; "": free
+	Count     int           // hold count
+	TTL       time.Duration // remaining; negative: the key has no TTL
+	Token     int64         // fencing counter; 0: none
+	Queue     []string      // fair locks: waiting hold ids, in order
+	Err       error         // why the node could not tell, or would not grant
+}
+
+// votes counts the nodes that have the hold called id, and those that cannot tell.
+func (s *State) votes(id string) (seen, undecided int) {
+	for _, n := range s.Nodes {
+		switch {
+		case n.Err != nil && n.Holder == "":
+			undecided++
+		case n.Holder == id:
+			seen++
+		}
+	}
+	return seen, undecided
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (s State) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Status Status      `json:"status"`
+		Held   bool        `json:"held"`
+		Holder string      `json:"holder,omitempty"`
+		Count  int         `json:"count,omitempty"`
+		TTL    string      `json:"ttl,omitempty"`
+		Token  int64       `json:"token,omitempty"`
+		Queue  []string    `json:"queue,omitempty"`
+		Waits  []Wait      `json:"waits,omitempty"`
+		Nodes  []NodeState `json:"nodes"`
+	}{s.Status, s.Held, s.Holder, s.Count, ttlText(s.TTL), s.Token, s.Queue, s.Waits, s.Nodes})
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (w Wait) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Hold   string `json:"hold"`
+		Waited string `json:"waited"`
+	}{w.Hold, w.Waited.String()})
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (n NodeState) MarshalJSON() ([]byte, error) {
+	problem := ""
+	if n.Err != nil {
+		problem = n.Err.Error()
+	}
+	return json.Marshal(struct {
+		Address   string   `json:"address"`
+		Reachable bool     `json:"reachable"`
+		Holder    string   `json:"holder,omitempty"`
+		Count     int      `json:"count,omitempty"`
+		TTL       string   `json:"ttl,omitempty"`
+		Token     int64    `json:"token,omitempty"`
+		Queue     []string `json:"queue,omitempty"`
+		Err       string   `json:"err,omitempty"`
+	}{n.Address, n.Reachable, n.Holder, n.Count, ttlText(n.TTL), n.Token, n.Queue, problem})
+}
+
+// ttlText is a remaining TTL in words; "" is none, as there is no hold.
+func ttlText(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "none"
+	case d == 0:
+		return ""
+	default:
+		return d.String()
+	}
+}

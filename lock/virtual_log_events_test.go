@@ -1,0 +1,106 @@
+package lock_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+func TestNodeThatGoesDownAndComesBackIsLoggedOnceEach(t *testing.T) {
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+				var log logbook
+				w.lock(w.process(log.option()).mutex(lock.WithTTL(time.Hour)))
+				p := w.process(log.option())
+				node := w.nodes[0]
+				for range 5 {
+					_, _ = p.mutex().TryLock(bg)
+					time.Sleep(time.Second)
+				}
+				require.Empty(t, log.lines("a node is"))
+				fault(node)
+				for range 20 {
+					_, _ = p.mutex().TryLock(bg)
+					time.Sleep(time.Second)
+				}
+				require.Len(t, log.lines("a node is down", "level=WARN", node.Addr()), 1)
+				require.Empty(t, log.lines("a node is back"))
+				node.Silence(false)
+				node.Resume()
+				node.Start()
+				for range 20 {
+					_, _ = p.mutex().TryLock(bg)
+					time.Sleep(time.Second)
+				}
+				require.Len(t, log.lines("a node is down"), 1)
+				require.Len(t, log.lines("a node is back", "level=INFO", node.Addr()), 1)
+			})
+		})
+	}
+}
+
+// Whoever does not pass the lease's context on waits for himself, for ever: the log names that.
+func TestWaitForAHoldOfTheOwnClientIsLoggedOnce(t *testing.T) {
+	for _, kind := range []string{"reentrant", "fair"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				var log, others logbook
+				p := w.process(log.option())
+				l := w.lock(p.kinds()[kind])
+				time.Sleep(2 * defaultTTL)
+				ctx, cancel := context.WithCancel(bg)
+				mistaken := wait(ctx, p.kinds()[kind]) // not l.Context(ctx)
+				stranger := wait(ctx, w.process(others.option()).kinds()[kind])
+				time.Sleep(defaultTTL)
+				require.Empty(t, log.lines("own client"), "others may be done soon")
+				time.Sleep(3 * defaultTTL)
+				require.Len(t, log.lines("own client", "level=WARN", "name=orders", l.ID(), "lease's context", "waiting=1"), 1)
+				require.Empty(t, others.lines("own client"))
+				cancel()
+				<-mistaken
+				<-stranger
+			})
+		})
+	}
+}
+
+func TestEndOfRenewalForWorkThatHasEndedIsLogged(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		var log logbook
+		l := w.lock(w.process(log.option()).mutex())
+		parent, cancel := context.WithCancel(bg)
+		l.Context(parent)
+		time.Sleep(long)
+		require.Empty(t, log.lines("not renewed any more"))
+		cancel()
+		synctest.Wait()
+		require.Len(t, log.lines("not renewed any more", "every context of its work has ended", "name=orders", l.ID()), 1)
+		<-l.Done()
+		synctest.Wait()
+		require.Len(t, log.lines("lease lost", lock.ReasonAbandoned.String()), 1)
+	})
+}
+
+func TestClientsLogNamesNodesByTheirAddresses(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		var log logbook
+		held := w.lock(w.process().mutex())
+		ctx, cancel := context.WithCancel(bg)
+		next := wait(ctx, w.process(log.option()).mutex())
+		time.Sleep(time.Second)
+		each(w.nodes, func(n *virtual.Node) { n.Silence(true) })
+		time.Sleep(2 * time.Minute)
+		require.NotEmpty(t, log.lines("waiter: subscription connection is dead", w.nodes[0].Addr()))
+		require.Empty(t, log.lines("node=0"))
+		cancel()
+		<-next
+		_ = held
+	})
+}

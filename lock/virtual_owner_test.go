@@ -1,0 +1,125 @@
+package lock_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+func TestGoroutinesThatOutliveALeaseExcludeEachOther(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		m := w.process().mutex()
+		l := w.lock(m)
+		outlives := context.WithoutCancel(l.Context(bg))
+		inner, err := m.TryLock(outlives)
+		require.NoError(t, err, "it is the owner while the lease lasts")
+		require.Equal(t, l.ID(), inner.ID())
+		require.NoError(t, inner.Unlock(bg))
+		require.NoError(t, l.Unlock(bg))
+
+		first, err := m.TryLock(outlives)
+		require.NoError(t, err)
+		for range 2 {
+			_, err := m.TryLock(outlives)
+			require.ErrorIs(t, err, lock.ErrLocked)
+		}
+		again, err := m.TryLock(first.Context(outlives))
+		require.NoError(t, err, "the new owner travels in the new lease's context")
+		require.NoError(t, again.Unlock(bg))
+		require.NoError(t, first.Unlock(bg))
+	})
+}
+
+func TestOwnerLastsAsLongAsAnyOfItsHolds(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		p := w.process()
+		orders := w.lock(p.mutex())
+		ctx := context.WithoutCancel(orders.Context(bg))
+		stock, err := reentrantAt(p, "stock").TryLock(ctx)
+		require.NoError(t, err)
+		require.NoError(t, orders.Unlock(bg))
+		again, err := reentrantAt(p, "stock").TryLock(ctx)
+		require.NoError(t, err, "the owner has stock still")
+		require.Equal(t, stock.ID(), again.ID())
+		require.NoError(t, again.Unlock(bg))
+		require.NoError(t, stock.Unlock(bg))
+	})
+}
+
+// A Lock that waits while its owner ends is granted to an owner of its own: whoever still
+// carries the old one's context must not re-enter it.
+func TestOwnerThatEndsWhileItsGoroutineWaitsHasNothingAnyMore(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		theirs := w.lock(w.process().mutex())
+		stock := w.lock(reentrantAt(p, "stock"))
+		outlives := context.WithoutCancel(stock.Context(bg))
+		waits := wait(outlives, p.mutex())
+		synctest.Wait()
+		require.NoError(t, stock.Unlock(bg))
+		require.NoError(t, theirs.Unlock(bg))
+		g := <-waits
+		require.NoError(t, g.err)
+		_, err := p.mutex().TryLock(outlives)
+		require.ErrorIs(t, err, lock.ErrLocked)
+		inner, err := p.mutex().TryLock(g.lease.Context(bg))
+		require.NoError(t, err)
+		require.NoError(t, inner.Unlock(bg))
+		require.NoError(t, g.lease.Unlock(bg))
+	})
+}
+
+func TestGoroutineWithoutOwnerIsNotItsParent(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		m := w.process().mutex()
+		for _, owned := range []context.Context{bg, lock.WithOwner(bg)} {
+			l, err := m.TryLock(owned)
+			require.NoError(t, err)
+			ctx := lock.WithoutOwner(l.Context(owned))
+			_, err = m.TryLock(ctx)
+			require.ErrorIs(t, err, lock.ErrLocked)
+			lease, ok := lock.FromContext(ctx)
+			require.True(t, ok, "it works under the lease all the same")
+			require.Same(t, l, lease)
+			require.NoError(t, l.Unlock(bg))
+		}
+	})
+}
+
+func TestWorkFindsItsInnermostLease(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		p := w.process()
+		_, ok := lock.FromContext(bg)
+		require.False(t, ok)
+		require.NoError(t, p.mutex().Do(bg, func(ctx context.Context) error {
+			outer, ok := lock.FromContext(ctx)
+			require.True(t, ok)
+			require.Equal(t, "orders", outer.Name())
+			require.Positive(t, outer.Token())
+			return reentrantAt(p, "stock").Do(ctx, func(ctx context.Context) error {
+				ctx, cancel := context.WithTimeout(ctx, time.Minute)
+				defer cancel()
+				inner, ok := lock.FromContext(ctx)
+				require.True(t, ok)
+				require.Equal(t, "stock", inner.Name())
+				return nil
+			})
+		}))
+	})
+}
+
+func TestLockUnderALeasesContextHandsOutContexts(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		m := w.process().mutex()
+		parent, cancel := context.WithCancel(bg)
+		defer cancel()
+		require.NoError(t, m.Do(parent, func(ctx context.Context) error {
+			return m.Do(ctx, func(ctx context.Context) error { return ctx.Err() })
+		}))
+	})
+}

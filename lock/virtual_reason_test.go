@@ -1,0 +1,207 @@
+package lock_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// reasonOf requires that err is about l, and returns its reason.
+func reasonOf(t *testing.T, l *lock.Lease, err error) lock.Reason {
+	t.Helper()
+	var e *lock.LeaseError
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, l.Name(), e.Name)
+	require.Equal(t, l.ID(), e.Hold)
+	require.ErrorContains(t, err, l.Name())
+	require.ErrorContains(t, err, l.ID())
+	return e.Reason
+}
+
+// An ending is how a lease may come to its end, and what everybody is told of it.
+type ending struct {
+	opts   []lock.Option
+	parent bool // its context has a parent that ends
+	end    func(w *world, p *process, l *lock.Lease, cancel func())
+	reason lock.Reason
+	is     error
+}
+
+var endings = map[string]ending{
+	"its time is over": {
+		opts:   []lock.Option{lock.WithoutWatchdog()},
+		end:    func(*world, *process, *lock.Lease, func()) {},
+		reason: lock.ReasonExpired,
+		is:     lock.ErrLost,
+	},
+	"max hold": {
+		opts:   []lock.Option{lock.WithMaxHold(time.Minute)},
+		end:    func(*world, *process, *lock.Lease, func()) {},
+		reason: lock.ReasonMaxHold,
+		is:     lock.ErrLost,
+	},
+	"abandoned": {
+		parent: true,
+		end:    func(_ *world, _ *process, _ *lock.Lease, cancel func()) { cancel() },
+		reason: lock.ReasonAbandoned,
+		is:     lock.ErrLost,
+	},
+	"silent nodes": {
+		end: func(w *world, _ *process, _ *lock.Lease, _ func()) {
+			each(w.quorum(), func(n *virtual.Node) { n.Silence(true) })
+		},
+		reason: lock.ReasonNotRenewed,
+		is:     lock.ErrLost,
+	},
+	"deleted": {
+		end: func(w *world, _ *process, _ *lock.Lease, _ func()) {
+			each(w.nodes, func(n *virtual.Node) { n.Memory().Del(keys.Lock) })
+		},
+		reason: lock.ReasonGone,
+		is:     lock.ErrLost,
+	},
+	"forced here": {
+		end: func(_ *world, p *process, _ *lock.Lease, _ func()) {
+			_, _ = p.mutex().ForceUnlock(bg)
+		},
+		reason: lock.ReasonForced,
+		is:     lock.ErrLost,
+	},
+	"closed": {
+		end:    func(_ *world, p *process, _ *lock.Lease, _ func()) { _ = p.locks.Close() },
+		reason: lock.ReasonClosed,
+		is:     lock.ErrReleased,
+	},
+	"unlocked": {
+		end:    func(_ *world, _ *process, l *lock.Lease, _ func()) { _ = l.Unlock(bg) },
+		reason: lock.ReasonUnlocked,
+		is:     lock.ErrReleased,
+	},
+}
+
+// With two locks, "lease is lost" does not say which, nor why: everything that tells of
+// the end of a lease names it and has the reason.
+func TestWhateverTellsOfAnEndNamesTheLeaseAndTheReason(t *testing.T) {
+	for name, e := range endings {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+				var log logbook
+				p := w.process(log.option())
+				l := w.lock(p.mutex(e.opts...))
+				parent, cancel := context.WithCancel(bg)
+				defer cancel()
+				ctx := bg
+				if e.parent {
+					ctx = parent
+				}
+				ctx = l.Context(ctx)
+				e.end(w, p, l, cancel)
+				<-l.Done()
+				told := []error{l.Err(), l.Unlock(bg), l.Extend(bg, time.Minute)}
+				if !e.parent { // whose own end is the cause
+					<-ctx.Done()
+					told = append(told, context.Cause(ctx))
+					require.Same(t, l.Err(), context.Cause(ctx), "it is one error")
+				}
+				for _, err := range told {
+					require.ErrorIs(t, err, e.is)
+					require.Equal(t, e.reason, reasonOf(t, l, err))
+				}
+				synctest.Wait()
+				if errors.Is(e.is, lock.ErrLost) {
+					require.Len(t, log.lines("lease lost", "name=orders", l.ID(), e.reason.String()), 1)
+				} else {
+					require.Empty(t, log.lines("lease lost"))
+				}
+			})
+		})
+	}
+}
+
+func TestLeaseThatWasNotRenewedTellsWhatEachNodeAnswered(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex())
+		time.Sleep(time.Minute)
+		each(w.quorum(), func(n *virtual.Node) { n.Silence(true) })
+		<-l.Done()
+		var answers *redlock.NoQuorumError
+		require.ErrorAs(t, l.Err(), &answers)
+		require.Equal(t, len(w.nodes)-len(w.quorum()), answers.Agreed)
+		require.Len(t, answers.Nodes, len(w.nodes))
+		for _, n := range w.quorum() {
+			require.ErrorContains(t, l.Err(), n.Addr())
+		}
+		require.ErrorIs(t, l.Err(), lock.ErrNoQuorum)
+	})
+}
+
+func TestRoundThatFailedOnceIsNotTheReasonOfALaterEnd(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex())
+		each(w.nodes, func(n *virtual.Node) { n.Pause() })
+		time.Sleep(defaultTTL / 2)
+		each(w.nodes, func(n *virtual.Node) { n.Resume() })
+		time.Sleep(long)
+		require.NoError(t, l.Err())
+		each(w.nodes, func(n *virtual.Node) { n.Memory().Del(keys.Lock) })
+		<-l.Done()
+		require.NotErrorIs(t, l.Err(), lock.ErrNoQuorum)
+		require.Equal(t, lock.ReasonGone, reasonOf(t, l, l.Err()))
+	})
+}
+
+// What Unlock or Extend is the first to find out is a loss like any other.
+func TestLossThatACallNoticesFirstHasItsReasonAndIsLogged(t *testing.T) {
+	calls := map[string]func(*lock.Lease) error{
+		"unlock": func(l *lock.Lease) error { return l.Unlock(bg) },
+		"extend": func(l *lock.Lease) error { return l.Extend(bg, time.Minute) },
+	}
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+				var log logbook
+				p := w.process(log.option())
+				l := w.lock(p.mutex())
+				each(w.nodes, func(n *virtual.Node) { n.Memory().Del(keys.Lock) })
+				err := call(l)
+				require.ErrorIs(t, err, lock.ErrLost)
+				require.Equal(t, lock.ReasonGone, reasonOf(t, l, err))
+				require.ErrorContains(t, err, name)
+				synctest.Wait()
+				require.Len(t, log.lines("lease lost", l.ID(), lock.ReasonGone.String()), 1)
+			})
+		})
+	}
+}
+
+func TestErrOfALeaseThatIsHeldAllocatesNothing(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex())
+		require.Zero(t, testing.AllocsPerRun(100, func() {
+			if l.Err() != nil {
+				t.Error("it is held")
+			}
+		}))
+	})
+}
+
+func TestReasonsHaveNames(t *testing.T) {
+	seen := make(map[string]bool)
+	for r := lock.ReasonNone; r <= lock.ReasonAbandoned; r++ {
+		text, err := r.MarshalText()
+		require.NoError(t, err)
+		require.Equal(t, r.String(), string(text))
+		require.NotContains(t, r.String(), "reason ", "%d", r)
+		require.False(t, seen[r.String()])
+		seen[r.String()] = true
+	}
+	require.Equal(t, "reason 200", lock.Reason(200).String())
+}

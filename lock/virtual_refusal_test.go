@@ -1,0 +1,258 @@
+package lock_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// brief is a request's timeout, below the node timeout.
+const brief = 50 * time.Millisecond
+
+// kinds are the locks of one name that a process may ask for.
+func (p *process) kinds(opts ...lock.Option) map[string]lock.Locker {
+	return map[string]lock.Locker{"reentrant": p.mutex(opts...), "fair": p.queue(opts...)}
+}
+
+// refused requires that err is of acquiring orders, busy or down but not both, and never bare.
+func refused(t *testing.T, err error, is, isNot error) *lock.AcquireError {
+	t.Helper()
+	var e *lock.AcquireError
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, "orders", e.Name)
+	require.ErrorIs(t, err, is)
+	require.NotErrorIs(t, err, isNot)
+	over := errors.Is(e.Err, context.DeadlineExceeded) || errors.Is(e.Err, context.Canceled)
+	require.False(t, over && e.Holder == "" && e.Last == nil, "it is bare: %v", err)
+	return e
+}
+
+// lockFor has a Lock give up after d.
+func lockFor(m lock.Locker, d time.Duration) error {
+	ctx, cancel := context.WithTimeout(bg, d)
+	defer cancel()
+	_, err := m.Lock(ctx)
+	return err
+}
+
+func TestBusyIsToldFromDownWithTimeoutsBelowTheNodeTimeout(t *testing.T) {
+	for _, kind := range []string{"reentrant", "fair"} {
+		t.Run("busy "+kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+				held := w.lock(w.process().kinds()[kind])
+				err := lockFor(w.process().kinds()[kind], brief)
+				e := refused(t, err, lock.ErrLocked, lock.ErrNoQuorum)
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.Equal(t, held.ID(), e.Holder)
+				require.False(t, e.Own)
+			})
+		})
+		t.Run("down "+kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+				p := w.process()
+				each(w.quorum(), func(n *virtual.Node) { n.Silence(true) })
+				err := lockFor(p.kinds()[kind], brief)
+				e := refused(t, err, lock.ErrNoQuorum, lock.ErrLocked)
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.Len(t, e.Silent, len(w.quorum()))
+				for _, n := range w.quorum() {
+					require.Contains(t, e.Silent, n.Addr())
+					require.ErrorContains(t, err, n.Addr()+": no answer")
+				}
+			})
+		})
+	}
+}
+
+// Held by a stranger on the nodes that answer, which are too few: that is down, not busy.
+func TestHeldLockWithAQuorumDownIsNotLocked(t *testing.T) {
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+				held := w.lock(w.process().mutex())
+				p := w.process()
+				each(w.quorum(), fault)
+				began := time.Now()
+				_, err := p.mutex().TryLock(bg)
+				e := refused(t, err, lock.ErrNoQuorum, lock.ErrLocked)
+				require.Equal(t, held.ID(), e.Holder, "by those who answer")
+				require.LessOrEqual(t, time.Since(began), tryBound)
+				_ = refused(t, lockFor(p.mutex(), brief), lock.ErrNoQuorum, lock.ErrLocked)
+				_ = refused(t, lockFor(p.mutex(), 5*defaultNodeTimeout), lock.ErrNoQuorum, lock.ErrLocked)
+			})
+		})
+	}
+}
+
+// What the attempt before saw is the reason; which nodes did not answer the one that was cut
+// off stands beside it.
+func TestWaitThatIsCutOffWhileAskingAgainTellsBoth(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		held := w.lock(w.process().mutex())
+		waiting := w.process()
+		ctx, cancel := context.WithCancel(bg)
+		next := wait(ctx, waiting.mutex())
+		time.Sleep(time.Second) // by now it is asleep
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, defaultNodeTimeout/2) })
+		asked := len(w.nodes[0].Commands(acquireRuns))
+		for len(w.nodes[0].Commands(acquireRuns)) == asked {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+		err := (<-next).err
+		e := refused(t, err, lock.ErrLocked, lock.ErrNoQuorum)
+		require.ErrorIs(t, err, context.Canceled)
+		require.Equal(t, held.ID(), e.Holder)
+		require.Len(t, e.Silent, len(w.nodes))
+		for _, n := range w.nodes {
+			require.ErrorContains(t, err, n.Addr())
+		}
+	})
+}
+
+// In one process one waiter asks, and the others rely on it: they know what it knows.
+func TestWaiterBehindOthersOfItsProcessKnowsWhy(t *testing.T) {
+	for _, kind := range []string{"reentrant", "fair"} {
+		t.Run("down "+kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+				p := w.process()
+				each(w.nodes, func(n *virtual.Node) { n.Silence(true) })
+				ctx, cancel := context.WithCancel(bg)
+				head := wait(ctx, p.kinds()[kind])
+				time.Sleep(brief)
+				e := refused(t, lockFor(p.kinds()[kind], brief), lock.ErrNoQuorum, lock.ErrLocked)
+				require.Len(t, e.Silent, len(w.nodes))
+				cancel()
+				<-head
+			})
+		})
+		t.Run("busy "+kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+				held := w.lock(w.process().kinds()[kind])
+				p := w.process()
+				ctx, cancel := context.WithCancel(bg)
+				head := wait(ctx, p.kinds()[kind])
+				synctest.Wait()
+				e := refused(t, lockFor(p.kinds()[kind], brief), lock.ErrLocked, lock.ErrNoQuorum)
+				require.Equal(t, held.ID(), e.Holder)
+				cancel()
+				<-head
+			})
+		})
+	}
+}
+
+func TestCallThatWaitsForAnotherOfItsOwnerKnowsWhy(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		each(w.nodes, func(n *virtual.Node) { n.Silence(true) })
+		scope := lock.WithOwner(bg)
+		ctx, cancel := context.WithCancel(scope)
+		first := wait(ctx, p.mutex())
+		time.Sleep(brief)
+		ctx, cancelSecond := context.WithTimeout(scope, brief)
+		defer cancelSecond()
+		_, err := p.mutex().Lock(ctx)
+		_ = refused(t, err, lock.ErrNoQuorum, lock.ErrLocked)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		cancel()
+		<-first
+	})
+}
+
+func TestLockUnderADoneContextSaysThatNobodyWasAsked(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		ctx, cancel := context.WithCancel(bg)
+		cancel()
+		_, err := w.process().mutex().Lock(ctx)
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorContains(t, err, "no node had been asked")
+		require.NotErrorIs(t, err, lock.ErrLocked)
+		require.NotErrorIs(t, err, lock.ErrNoQuorum)
+	})
+}
+
+func TestRefusalBehindAHoldOfThisClientSaysSo(t *testing.T) {
+	for _, kind := range []string{"reentrant", "fair"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				p := w.process()
+				held := w.lock(p.kinds()[kind])
+				_, err := p.kinds()[kind].TryLock(bg)
+				for _, err := range []error{err, lockFor(p.kinds()[kind], brief), lockFor(p.kinds()[kind], 2*defaultTTL)} {
+					e := refused(t, err, lock.ErrLocked, lock.ErrNoQuorum)
+					require.Equal(t, held.ID(), e.Holder)
+					require.True(t, e.Own)
+					require.ErrorContains(t, err, "held by "+held.ID()+" (this client)")
+				}
+			})
+		})
+	}
+}
+
+// tryBound is how long a TryLock takes at the most.
+const tryBound = time.Second
+
+func TestTryLockTakesASecondAtTheMost(t *testing.T) {
+	for _, timeout := range []time.Duration{defaultNodeTimeout, 3 * time.Second} {
+		t.Run(fmt.Sprint("silent nodes, node timeout ", timeout), func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+				p := w.process(lock.WithNodeTimeout(timeout))
+				each(w.quorum(), func(n *virtual.Node) { n.Silence(true) })
+				for kind, m := range p.kinds() {
+					began := time.Now()
+					_, err := m.TryLock(bg)
+					_ = refused(t, err, lock.ErrNoQuorum, lock.ErrLocked)
+					require.NotErrorIs(t, err, context.DeadlineExceeded, "it is not the caller's")
+					require.LessOrEqual(t, time.Since(began), tryBound, kind)
+					var votes *redlock.NoQuorumError
+					require.ErrorAs(t, err, &votes)
+					require.Len(t, votes.Silent(), len(w.quorum()))
+				}
+			})
+		})
+		t.Run(fmt.Sprint("split votes, node timeout ", timeout), func(t *testing.T) {
+			inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+				p := w.process(lock.WithNodeTimeout(timeout))
+				for i, n := range w.nodes[:len(w.nodes)-1] { // each to a rival of its own
+					n.Memory().HSet(keys.Lock, fmt.Sprint("rival ", i), "1")
+				}
+				for _, delay := range []time.Duration{0, defaultNodeTimeout * 9 / 10} {
+					each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, delay) })
+					began := time.Now()
+					_, err := p.mutex().TryLock(bg)
+					e := refused(t, err, lock.ErrLocked, lock.ErrNoQuorum)
+					require.NotErrorIs(t, err, context.DeadlineExceeded)
+					require.NotEmpty(t, e.Holder)
+					require.LessOrEqual(t, time.Since(began), tryBound)
+					require.Greater(t, time.Since(began), tryBound/2, "it does not give up at once")
+				}
+			})
+		})
+	}
+}
+
+func TestTryLockOfASlowSecondRoundKeepsItsBound(t *testing.T) {
+	inVirtualTime(t, []int{5}, func(t *testing.T, w *world) {
+		p := w.process(lock.WithNodeTimeout(3 * time.Second))
+		for i, n := range w.nodes {
+			require.NoError(t, n.Memory().Set(keys.Token, fmt.Sprint(i+1))) // no three agree
+			n.SetDelay(0, 700*time.Millisecond)
+		}
+		began := time.Now()
+		_, err := p.mutex().TryLock(bg)
+		_ = refused(t, err, lock.ErrNoQuorum, lock.ErrLocked)
+		require.LessOrEqual(t, time.Since(began), tryBound)
+		time.Sleep(time.Minute)
+		requireHolder(t, "", w.nodes)
+	})
+}

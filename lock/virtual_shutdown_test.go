@@ -1,0 +1,117 @@
+package lock_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+func TestShutdownLetsHoldersFinishAndGrantsNothing(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		theirs := w.lock(reentrantAt(w.process(), "stock"))
+		l := w.lock(p.mutex())
+		queued, behind := wait(bg, p.queue()), wait(bg, p.mutex())
+		elsewhere := wait(l.Context(bg), reentrantAt(p, "stock"))
+		synctest.Wait()
+		start := time.Now()
+		done := make(chan error)
+		go func() { done <- p.locks.Shutdown(bg) }()
+		for _, waits := range []<-chan grant{queued, behind, elsewhere} {
+			g := <-waits
+			require.ErrorIs(t, g.err, lock.ErrClosed)
+			require.Equal(t, start, g.at, "who waits is told at once")
+		}
+		_, err := reentrantAt(p, "free").TryLock(bg)
+		require.ErrorIs(t, err, lock.ErrClosed)
+		inner, err := p.mutex().Lock(l.Context(bg))
+		require.NoError(t, err, "a holder may re-enter")
+		time.Sleep(long)
+		require.NoError(t, l.Err(), "it is renewed")
+		require.NoError(t, inner.Unlock(bg))
+		require.NoError(t, l.Unlock(bg))
+		require.NoError(t, <-done)
+		require.NoError(t, p.locks.Shutdown(bg), "once more")
+		require.NoError(t, theirs.Unlock(bg))
+		requireHolder(t, "", w.nodes)
+	})
+}
+
+func TestShutdownThatIsCutShortClosesTheClient(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex())
+		ctx, cancel := context.WithTimeout(bg, time.Minute)
+		defer cancel()
+		start := time.Now()
+		err := p.locks.Shutdown(ctx)
+		require.Equal(t, time.Minute, time.Since(start))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorContains(t, err, "1 locks")
+		require.ErrorIs(t, l.Err(), lock.ErrReleased)
+		requireHolder(t, "", w.nodes)
+	})
+}
+
+func TestShutdownDoesNotWaitForWhatIsLost(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		w.lock(p.mutex(lock.WithoutWatchdog()))
+		start := time.Now()
+		require.NoError(t, p.locks.Shutdown(bg))
+		require.Equal(t, validity(defaultTTL), time.Since(start))
+	})
+}
+
+func TestGrantThatRacesShutdownIsGivenBack(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(50*time.Millisecond, 50*time.Millisecond) })
+		waits := wait(bg, p.mutex())
+		time.Sleep(75 * time.Millisecond)
+		require.NoError(t, p.locks.Shutdown(bg))
+		require.ErrorIs(t, (<-waits).err, lock.ErrClosed)
+		requireHolder(t, "", w.nodes)
+	})
+}
+
+func TestHealthTellsWhoVotesAndHowManyMayGo(t *testing.T) {
+	inVirtualTime(t, []int{5}, func(t *testing.T, w *world) {
+		p := w.process()
+		health := p.locks.Health(bg)
+		require.Equal(t, 2, lock.Spare(health))
+		for i, h := range health {
+			require.Equal(t, lock.NodeHealth{Address: w.nodes[i].Addr(), Up: true, Votes: true}, h)
+		}
+		each(w.minority(), func(n *virtual.Node) { n.Silence(true) })
+		start := time.Now()
+		health = p.locks.Health(bg)
+		require.Equal(t, defaultNodeTimeout, time.Since(start))
+		require.Zero(t, lock.Spare(health))
+		require.False(t, health[0].Up)
+		require.False(t, health[0].Votes)
+		require.ErrorIs(t, health[0].Err, redlock.ErrSilent)
+		require.True(t, health[4].Votes)
+		require.NoError(t, p.locks.Close())
+		for _, h := range p.locks.Health(bg) {
+			require.ErrorIs(t, h.Err, lock.ErrClosed)
+			require.False(t, h.Votes)
+		}
+	})
+}
+
+func TestEveryHoldIdBeginsWithTheClients(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex())
+		require.Contains(t, l.ID(), p.locks.ID()+":")
+		require.NotEqual(t, p.locks.ID(), w.process().locks.ID())
+	})
+}

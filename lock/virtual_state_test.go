@@ -1,0 +1,200 @@
+package lock_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+// forcer is what every kind's type can do for an operator.
+type forcer interface {
+	lock.Locker
+	lock.Inspector
+	ForceUnlockHold(ctx context.Context, hold string) (bool, error)
+}
+
+func (p *process) forcers(opts ...lock.Option) map[string]forcer {
+	return map[string]forcer{"reentrant": p.mutex(opts...), "fair": p.queue(opts...)}
+}
+
+func give(n *virtual.Node, hold string) { n.Memory().HSet(keys.Lock, hold, "1") }
+
+// Held, free, or what was heard does not decide; and so what ForceUnlock has ended.
+func TestStatusIsWhatTheAnswersDecide(t *testing.T) {
+	const silent, refusing = "silent", "refusing"
+	for name, c := range map[string]struct {
+		nodes  []string // which hold each has; "": none
+		status lock.Status
+	}{
+		"nobody":                       {[]string{"", "", "", "", ""}, lock.StatusFree},
+		"a quorum":                     {[]string{"a", "a", "a", "", ""}, lock.StatusHeld},
+		"a quorum, and silence":        {[]string{"a", "a", "a", silent, silent}, lock.StatusHeld},
+		"a minority":                   {[]string{"a", "a", "", "", ""}, lock.StatusFree},
+		"two minorities":               {[]string{"a", "a", "b", "b", ""}, lock.StatusFree},
+		"nobody, and silence":          {[]string{"", "", "", silent, silent}, lock.StatusFree},
+		"one short, and one silent":    {[]string{"a", "a", "", "", silent}, lock.StatusUnknown},
+		"one short, and one refuses":   {[]string{"a", "a", "", "", refusing}, lock.StatusUnknown},
+		"two short, and one is silent": {[]string{"a", "", "", "", silent}, lock.StatusFree},
+		"two short, and two silent":    {[]string{"a", "", "", silent, silent}, lock.StatusUnknown},
+		"one of three is left":         {[]string{"a", "", ""}, lock.StatusFree},
+		"one of three, one silent":     {[]string{"a", "", silent}, lock.StatusUnknown},
+		"two of four":                  {[]string{"a", "a", "", ""}, lock.StatusFree},
+		"two of four, one silent":      {[]string{"a", "a", "", silent}, lock.StatusUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{len(c.nodes)}, func(t *testing.T, w *world) {
+				for kind, m := range w.process().forcers() {
+					for i, hold := range c.nodes {
+						switch hold {
+						case "":
+						case silent:
+							w.nodes[i].Silence(true)
+						case refusing:
+							w.nodes[i].Refuse(virtual.Name("HGETALL"))
+						default:
+							give(w.nodes[i], hold)
+						}
+					}
+					s, err := m.Inspect(bg)
+					require.NoError(t, err)
+					require.Equal(t, c.status, s.Status, kind)
+					require.Equal(t, c.status == lock.StatusHeld, s.Held)
+					for i, n := range s.Nodes {
+						require.Equal(t, c.nodes[i] != silent, n.Reachable, "a node that refuses was reached")
+						require.Equal(t, c.nodes[i] == silent || c.nodes[i] == refusing, n.Err != nil)
+					}
+					found, err := m.ForceUnlock(bg)
+					require.NoError(t, err)
+					require.Equal(t, c.status != lock.StatusFree, found, kind)
+					for i, n := range w.nodes {
+						if c.nodes[i] != silent {
+							require.False(t, n.Memory().Exists(keys.Lock), "it ends a minority's leftover, too")
+						}
+						n.Silence(false)
+						n.Refuse(nil)
+						n.Flush()
+					}
+					time.Sleep(time.Minute) // until the nodes are known to be back
+					w.loadScripts()
+				}
+			})
+		})
+	}
+}
+
+func TestWithoutAQuorumOfAnswersTheStatusIsUnknown(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		each(w.quorum(), func(n *virtual.Node) { n.Silence(true) })
+		s, err := p.mutex().Inspect(bg)
+		require.ErrorIs(t, err, lock.ErrNoQuorum)
+		require.Equal(t, lock.StatusUnknown, s.Status)
+	})
+}
+
+// A lease whose last votes are on silent nodes is valid, and nobody may say that it is not.
+func TestValidLeaseWithOneNodeDownIsNotFree(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex())
+		operator := w.process()
+		each(w.minority(), func(n *virtual.Node) { n.Memory().Del(keys.Lock) }) // granted by a bare quorum
+		w.quorum()[0].Silence(true)
+		require.NoError(t, l.Err())
+		s, err := operator.mutex().Inspect(bg)
+		require.NoError(t, err)
+		require.Equal(t, lock.StatusUnknown, s.Status)
+		require.False(t, s.Held)
+		found, err := operator.mutex().ForceUnlock(bg)
+		require.NoError(t, err)
+		require.True(t, found)
+	})
+}
+
+func TestForceUnlockOfAHoldLeavesALaterOneAlone(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		operator, holder := w.process().forcers(), w.process().forcers()
+		for kind, m := range holder {
+			first := w.lock(m)
+			require.NoError(t, first.Unlock(bg))
+			second := w.lock(m)
+			found, err := operator[kind].ForceUnlockHold(bg, first.ID())
+			require.NoError(t, err)
+			require.False(t, found)
+			require.NoError(t, second.Extend(bg, time.Minute))
+			found, err = operator[kind].ForceUnlockHold(bg, second.ID())
+			require.NoError(t, err)
+			require.True(t, found)
+			requireHolder(t, "", w.nodes)
+			require.ErrorIs(t, second.Unlock(bg), lock.ErrLost)
+			_, err = operator[kind].ForceUnlockHold(bg, "")
+			require.Error(t, err)
+		}
+	})
+}
+
+// Its holder is told that it was force, wherever the holder is and whatever is the first to
+// find out; a key that somebody deleted is another reason.
+func TestForceIsToldFromADeletedKeyInAnotherProcess(t *testing.T) {
+	finds := map[string]func(*lock.Lease) error{
+		"renewal": func(l *lock.Lease) error { <-l.Done(); return l.Err() },
+		"unlock":  func(l *lock.Lease) error { return l.Unlock(bg) },
+		"extend":  func(l *lock.Lease) error { return l.Extend(bg, time.Minute) },
+	}
+	for name, find := range finds {
+		for _, kind := range []string{"reentrant", "fair"} {
+			for _, rival := range []bool{false, true} {
+				t.Run(name+" "+kind, func(t *testing.T) {
+					inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+						var log logbook
+						operator, holder := w.process().forcers()[kind], w.process(log.option()).forcers()[kind]
+						l := w.lock(holder)
+						found, err := operator.ForceUnlock(bg)
+						require.NoError(t, err)
+						require.True(t, found)
+						if rival {
+							w.lock(operator)
+						}
+						err = find(l)
+						require.ErrorIs(t, err, lock.ErrLost)
+						require.Equal(t, lock.ReasonForced, reasonOf(t, l, err))
+						synctest.Wait()
+						require.Len(t, log.lines("lease lost", l.ID(), lock.ReasonForced.String()), 1)
+					})
+				})
+			}
+		}
+	}
+}
+
+func TestForceIsToldToAHolderWhoseProcessTakesTheLockAgain(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex())
+		next := wait(bg, p.mutex())
+		time.Sleep(pollBound) // it listens by now
+		_, err := w.process().mutex().ForceUnlock(bg)
+		require.NoError(t, err)
+		require.NoError(t, (<-next).err)
+		require.Equal(t, lock.ReasonForced, reasonOf(t, l, l.Err()))
+	})
+}
+
+func TestForceUnlockIsNotUndoneByWhatComesLate(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex())
+		each(w.minority(), func(n *virtual.Node) { n.Memory().Del(keys.Lock) }) // to be repaired
+		_, err := w.process().mutex().ForceUnlockHold(bg, l.ID())
+		require.NoError(t, err)
+		time.Sleep(long)
+		requireHolder(t, "", w.nodes)
+		require.True(t, errors.Is(l.Err(), lock.ErrLost))
+		each(w.nodes, func(n *virtual.Node) { require.False(t, n.Memory().Exists(keys.Void), "no mark stays") })
+	})
+}

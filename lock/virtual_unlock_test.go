@@ -1,0 +1,89 @@
+package lock_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+// A request that was cancelled gives its lock back.
+func TestUnlockUnderADoneContextIsARelease(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		ctx, cancel := context.WithCancel(bg)
+		l, err := w.process().mutex().Lock(ctx)
+		require.NoError(t, err)
+		cancel()
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 10*time.Millisecond) })
+		require.NoError(t, l.Unlock(ctx))
+		time.Sleep(time.Second) // it returns with a quorum's answers
+		requireHolder(t, "", w.nodes)
+	})
+}
+
+// Another may have had the lock only if a quorum of nodes had forgotten it.
+func TestUnlockFindsALossThatNobodyHasNoticed(t *testing.T) {
+	for name, c := range map[string]struct {
+		forgetful func(w *world) []*virtual.Node
+		lost      bool
+	}{
+		"quorum":   {(*world).quorum, true},
+		"minority": {(*world).minority, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+				l := w.lock(w.process().mutex(lock.WithoutWatchdog()))
+				// Those that have forgotten it answer first.
+				each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 50*time.Millisecond) })
+				each(c.forgetful(w), func(n *virtual.Node) {
+					n.Flush()
+					n.SetDelay(0, 0)
+				})
+				err := l.Unlock(bg)
+				if c.lost {
+					require.ErrorIs(t, err, lock.ErrLost)
+				} else {
+					require.NoError(t, err)
+				}
+			})
+		})
+	}
+}
+
+// An owner is found by the client that it locks with.
+func TestOwnerOfOneClientIsNoneOfAnother(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		ctx := lock.WithOwner(bg)
+		l, err := w.process().mutex().Lock(ctx)
+		require.NoError(t, err)
+		_, err = w.process().mutex().TryLock(ctx)
+		require.ErrorIs(t, err, lock.ErrLocked)
+		require.NoError(t, l.Unlock(bg))
+	})
+}
+
+// Whoever becomes the first of its process has to see to the lock itself, as nothing may
+// ever tell it of the end of a holder that died.
+func TestWhoIsBehindAWaiterThatGivesUpHasItsTurn(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		const ttl = 10 * time.Second
+		holder, p := w.process(), w.process()
+		start := time.Now()
+		w.lock(holder.mutex(lock.WithTTL(ttl), lock.WithoutWatchdog()))
+		ctx, cancel := context.WithCancel(bg)
+		first := wait(ctx, p.mutex())
+		time.Sleep(time.Second)
+		second := wait(bg, p.mutex())
+		time.Sleep(time.Second)
+		cancel()
+		require.ErrorIs(t, (<-first).err, context.Canceled)
+		holder.Kill()
+		time.Sleep(ttl + time.Minute)
+		require.Len(t, second, 1)
+		(<-second).after(t, start, ttl, ttl+lookJitter)
+	})
+}

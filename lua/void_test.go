@@ -1,0 +1,52 @@
+package lua_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+// A name that is used for ever must not keep every mark that was ever left for it, and one
+// that is not used again none at all.
+func TestMarksThatAreOverAreForgotten(t *testing.T) {
+	ctx := context.Background()
+	keys, err := lua.NewKeys("lock", "orders")
+	require.NoError(t, err)
+	const mark = 10 * time.Second
+	for name, release := range map[string]func(hold string) lua.Call{
+		"reentrant": func(hold string) lua.Call { return lua.Release{Keys: keys, Hold: hold, Mark: mark}.Call() },
+		"fair": func(hold string) lua.Call {
+			return lua.FairRelease{Fair: lua.Fair{Keys: keys, Channel: lua.ClientChannels("lock"), Life: time.Second}, Hold: hold, Mark: mark}.Call()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := miniredis.RunT(t)
+			client := redis.NewClient(&redis.Options{Addr: server.Addr()})
+			defer client.Close()
+			start := time.Now()
+			marks := func(hold string) []string {
+				t.Helper()
+				_, err := release(hold).Run(ctx, client)
+				require.NoError(t, err)
+				ids, err := client.ZRange(ctx, keys.Void, 0, -1).Result()
+				require.NoError(t, err)
+				require.Equal(t, mark, server.TTL(keys.Void))
+				return ids
+			}
+			server.SetTime(start)
+			require.Equal(t, []string{"client:1"}, marks("client:1"))
+			server.SetTime(start.Add(mark - time.Millisecond))
+			require.Equal(t, []string{"client:1", "client:2"}, marks("client:2"))
+			server.SetTime(start.Add(mark))
+			require.Equal(t, []string{"client:2", "client:3"}, marks("client:3"))
+			server.FastForward(mark)
+			require.Empty(t, server.Keys())
+		})
+	}
+}

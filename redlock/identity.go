@@ -1,0 +1,146 @@
+package redlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+// least is the oldest version of Redis that has every command of the scripts: ZMSCORE came
+// with it. Batches need 7.0, and are not used before.
+var least = [2]int{6, 2}
+
+// watch has client, a copy of the user's with a time limit of its own, ask each connection
+// that it makes whose it is: the address may be another node's by then. The user's client
+// and its options stay as they are, and what it connects for itself is not asked. A group
+// of one node has no other that could count the server, too.
+func (n *node) watch(client *redis.Client) *redis.Client {
+	if n.group.quorum == 1 {
+		return client
+	}
+	options := client.Options() // the copy's own
+	before := options.OnConnect
+	options.OnConnect = func(ctx context.Context, conn *redis.Conn) error {
+		if before != nil {
+			if err := before(ctx, conn); err != nil {
+				return err
+			}
+		}
+		server, err := info(ctx, conn, "server")
+		if err != nil || server["run_id"] == "" {
+			return err
+		}
+		return n.group.register(n, server["run_id"])
+	}
+	return client
+}
+
+// register claims the server called id for n, for as long as the group lives: connections
+// to it may, too.
+func (g *Group) register(n *node, id string) error {
+	n = n.root()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if other := g.identities[id]; other != nil && other != n {
+		return &duplicateError{other.address, n.address}
+	}
+	g.identities[id] = n
+	return nil
+}
+
+// identify learns which server the node is, and whether it can vote. A Cluster's servers
+// are met one by one.
+func (n *node) identify(ctx context.Context) error {
+	if n.shards != nil {
+		return n.shards.meet(ctx)
+	}
+	var replication map[string]string
+	var warm sync.WaitGroup
+	warm.Go(func() { replication = warmUp(ctx, n.patient) })
+	server, err := info(ctx, n.patient, "server")
+	warm.Wait()
+	if err != nil {
+		return err
+	}
+	if err := n.fit(server, replication); err != nil {
+		return err
+	}
+	id := server["run_id"]
+	if c, ok := n.client.(*redis.Client); ok && id == "" {
+		id = plainAddress(c)
+	}
+	if id == "" {
+		return nil
+	}
+	return n.group.register(n, id)
+}
+
+// fit tells why a server cannot vote, if it cannot. One that tells nothing may.
+func (n *node) fit(server, replication map[string]string) error {
+	if version := server["redis_version"]; version != "" && older(version) {
+		return fmt.Errorf("%w: %s has Redis %s, and %d.%d is the least", ErrUnfit, n.address, version, least[0], least[1])
+	}
+	// A Cluster and a Sentinel say who is a replica, and may take a moment to say so.
+	if c, ok := n.client.(*redis.Client); ok && n.of == nil && c.Options().Addr != failover && replication["role"] == "slave" {
+		return fmt.Errorf("%w: %s is a replica (role:slave) of %s:%s; give its master", ErrUnfit, n.address,
+			replication["master_host"], replication["master_port"])
+	}
+	return nil
+}
+
+// older tells whether version is less than least. What cannot be read is not.
+func older(version string) bool {
+	parts := strings.SplitN(version, ".", 3)
+	if len(parts) < 2 {
+		return false
+	}
+	for i, part := range parts[:2] {
+		if have, err := strconv.Atoi(part); err != nil || have != least[i] {
+			return err == nil && have < least[i]
+		}
+	}
+	return false
+}
+
+// warmUp asks for the role by a connection for pipelines, for which go-redis has a pool of
+// its own. To make one takes four round trips, which may be more than a node timeout: the
+// first hand-over would be too late.
+func warmUp(ctx context.Context, client redis.UniversalClient) map[string]string {
+	cmd := lua.NewCmd(ctx, "info", "replication")
+	send(ctx, client, []redis.Cmder{cmd}) // refused or not
+	text, _ := cmd.Text()
+	return fields(text)
+}
+
+// info asks a server for a section of INFO. It is empty where the server does not tell.
+func info(ctx context.Context, client interface {
+	Process(context.Context, redis.Cmder) error
+}, section string) (map[string]string, error) {
+	cmd := lua.NewCmd(ctx, "info", section)
+	if err := client.Process(ctx, cmd); err != nil {
+		var refusal redis.Error
+		if errors.As(err, &refusal) && !strings.HasPrefix(refusal.Error(), "LOADING") {
+			return nil, nil
+		}
+		return nil, err
+	}
+	text, _ := cmd.Text()
+	return fields(text), nil
+}
+
+func fields(text string) map[string]string {
+	all := make(map[string]string)
+	for line := range strings.Lines(text) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			all[key] = value
+		}
+	}
+	return all
+}

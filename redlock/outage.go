@@ -1,0 +1,39 @@
+package redlock
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// An outage is what a lane knows of its node's being down, for the log: one record when it
+// begins and one when it is over, not one for each command.
+type outage struct{ since time.Time } // zero: the node is not down
+
+// isOutage tells whether err shows that the node cannot be reached, and not that it refuses
+// something, or that this process gave up or had no connection to spare.
+func isOutage(err error) bool {
+	var refusal redis.Error
+	return err != nil && !errors.As(err, &refusal) && !errors.Is(err, context.Canceled) &&
+		!errors.Is(err, redis.ErrClosed) && !errors.Is(err, redis.ErrPoolTimeout) && !errors.Is(err, redis.ErrPoolExhausted)
+}
+
+// down notes that the node did not answer. Called with mu held.
+func (l *lane) down(why error) {
+	if l.closed || !l.outage.since.IsZero() || !l.node.known() || l.node.group.ctx.Err() != nil {
+		return // a node that was never met is logged by Meet
+	}
+	l.outage.since = time.Now()
+	l.node.group.config.Logger.Warn("redlock: a node is down", "node", l.node.address, "error", why)
+}
+
+// back notes that the node has answered. Called with mu held.
+func (l *lane) back() {
+	if l.outage.since.IsZero() {
+		return
+	}
+	l.node.group.config.Logger.Info("redlock: a node is back", "node", l.node.address, "after", time.Since(l.outage.since))
+	l.outage = outage{}
+}

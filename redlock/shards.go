@@ -1,0 +1,251 @@
+package redlock
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// idleShard is for how long a shard's lane may have nothing to send before it is closed,
+	// once there is another to be opened: masters come and go with each failover.
+	idleShard = time.Minute
+	// reloadAfter is how often the client is asked to look at the Cluster again.
+	reloadAfter = 500 * time.Millisecond
+)
+
+// shards are the masters of a Cluster, which is one node: each name lives on one of them.
+// Each has a lane of its own, so that one that is stuck holds up no name of another, and
+// a command goes to the lane of the master that the user's client takes for its key's.
+//
+// That may be the wrong one: slots move, and replicas take over. The server then says where
+// to go, and the command goes to that lane; see redirect. A command that was sent later may
+// then be executed before it, which is as if the lane had been stuck: nothing relies on
+// order there.
+//
+// The node's own lane remains for what has no shard: commands before the Cluster was met,
+// and those sent to a server that the client has not heard of yet. The ClusterClient finds
+// the way for these.
+type shards struct {
+	node   *node
+	client *redis.ClusterClient
+
+	mu        sync.RWMutex
+	closed    bool
+	lanes     map[*redis.Client]*lane
+	byAddress map[string]*lane
+	retired   []*lane // closed, but not joined; they have nothing more to send
+	reloaded  time.Time
+}
+
+func newShards(n *node, client *redis.ClusterClient) *shards {
+	return &shards{
+		node:      n,
+		client:    client,
+		lanes:     make(map[*redis.Client]*lane),
+		byAddress: make(map[string]*lane),
+	}
+}
+
+// lane is the way to the master of key. It never blocks once the Cluster was met: from then
+// on the client has an idea of who that is.
+func (s *shards) lane(key string) *lane {
+	if !s.node.known() {
+		return s.node.lane
+	}
+	if key == "" {
+		return s.any()
+	}
+	master, err := s.client.MasterForKey(s.node.group.ctx, key)
+	if err != nil {
+		return s.node.lane
+	}
+	return s.laneOf(master)
+}
+
+// laneOf is the way to one master.
+func (s *shards) laneOf(master *redis.Client) *lane {
+	s.mu.RLock()
+	l := s.lanes[master]
+	s.mu.RUnlock()
+	if l != nil {
+		return l
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.lanes[master]; l != nil {
+		return l
+	}
+	if s.closed {
+		return s.node.lane // which is closed, too
+	}
+	s.retire()
+	l = newLane(newShard(s.node, master), s.node.group.config.NodeTimeout)
+	s.lanes[master] = l
+	s.byAddress[l.node.address] = l
+	return l
+}
+
+// any is the way to some master that was met, for what concerns no key.
+func (s *shards) any() *lane {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, l := range s.lanes {
+		if l.node.known() && !l.ails() {
+			return l
+		}
+	}
+	return s.node.lane
+}
+
+// retire closes the lanes that nobody has used for a while. Called with mu held.
+func (s *shards) retire() {
+	for _, l := range s.retired {
+		l.join() // at once: it was closed a while ago, or has only to be told
+	}
+	s.retired = nil
+	for master, l := range s.lanes {
+		if !l.retire(time.Now().Add(-idleShard)) {
+			continue
+		}
+		delete(s.lanes, master)
+		if s.byAddress[l.node.address] == l {
+			delete(s.byAddress, l.node.address)
+		}
+		s.retired = append(s.retired, l)
+	}
+}
+
+// close closes every lane, and has no new one opened.
+func (s *shards) close() []*lane {
+	s.mu.Lock()
+	s.closed = true
+	all := s.retired
+	for _, l := range s.lanes {
+		all = append(all, l)
+	}
+	s.mu.Unlock()
+	for _, l := range all {
+		l.close()
+	}
+	return all
+}
+
+// reload has the client look at the Cluster again: it does so by itself once a minute, and
+// does not when a master is gone.
+func (s *shards) reload() {
+	now := time.Now()
+	s.mu.Lock()
+	due := now.Sub(s.reloaded) >= reloadAfter && !s.closed
+	if due {
+		s.reloaded = now
+	}
+	s.mu.Unlock()
+	if due {
+		s.client.ReloadState(s.node.group.ctx)
+	}
+}
+
+// meet meets every master that can be reached, and fails if none can. Those that cannot are
+// met when they are back: what concerns their slots fails until then.
+func (s *shards) meet(ctx context.Context) error {
+	var mu sync.Mutex
+	var masters []*redis.Client
+	err := s.client.ForEachMaster(ctx, func(_ context.Context, master *redis.Client) error {
+		mu.Lock()
+		defer mu.Unlock()
+		masters = append(masters, master)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	met := make(chan *lane, len(masters))
+	errs := make(map[*lane]error, len(masters))
+	for _, master := range masters {
+		l := s.laneOf(master)
+		s.node.lane.runners.Go(func() {
+			err := l.node.meet(ctx)
+			mu.Lock()
+			errs[l] = err
+			mu.Unlock()
+			met <- l
+		})
+	}
+	// A master that is stuck tells nothing for long. As soon as another one can vote, so
+	// can the Cluster.
+	var grace <-chan time.Time
+	for range masters {
+		select {
+		case l := <-met:
+			if l.node.known() && grace == nil {
+				grace = time.After(s.node.group.config.NodeTimeout)
+			}
+			continue
+		case <-grace:
+		case <-ctx.Done():
+		}
+		break
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return s.met(ctx, masters, errs)
+}
+
+// met tells what became of meeting masters.
+func (s *shards) met(ctx context.Context, masters []*redis.Client, errs map[*lane]error) error {
+	var missing []string
+	var first error
+	var well *redis.Client
+	for _, master := range masters {
+		l := s.laneOf(master)
+		err, over := errs[l]
+		switch {
+		case over && err == nil:
+			well = master
+			continue
+		case !over:
+			err = l.node.blame(ErrSilent)
+		case isFinal(err), isUnfit(err):
+			return err
+		}
+		if first == nil {
+			first = err
+		}
+		missing = append(missing, l.node.address)
+	}
+	if well == nil {
+		if first == nil {
+			first = fmt.Errorf("no server of the Cluster has any slots")
+		}
+		return first
+	}
+	if len(missing) > 0 {
+		s.node.group.config.Logger.WarnContext(ctx, "redlock: a Cluster is met without some of its masters: names in their slots cannot be locked",
+			"node", s.node.address, "missing", s.slots(ctx, well, missing), "error", first)
+	}
+	return nil
+}
+
+// slots names the masters at addresses with the slots they have, as well tells them.
+func (s *shards) slots(ctx context.Context, well *redis.Client, addresses []string) []string {
+	ranges := make(map[string][]string)
+	slots, _ := well.ClusterSlots(ctx).Result() //nolint:staticcheck // CLUSTER SHARDS came with Redis 7; without an answer the addresses must do
+	for _, r := range slots {
+		if len(r.Nodes) > 0 {
+			ranges[r.Nodes[0].Addr] = append(ranges[r.Nodes[0].Addr], fmt.Sprintf("%d-%d", r.Start, r.End))
+		}
+	}
+	named := slices.Clone(addresses)
+	for i, address := range addresses {
+		if r := ranges[address]; r != nil {
+			named[i] = fmt.Sprintf("%s (slots %s)", address, strings.Join(r, ","))
+		}
+	}
+	return named
+}

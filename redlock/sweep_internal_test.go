@@ -1,0 +1,25 @@
+package redlock
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What a busy process takes to look at the clock is added to what a node may take.
+func TestLagOfABusyProcessIsNotTheNodesAndIsSoonForgotten(t *testing.T) {
+	now := time.Now()
+	l := &lane{timeout: 200 * time.Millisecond}
+	due := func(late time.Duration) time.Duration {
+		l.sweepAt = now.Add(-late)
+		return l.lag(now)
+	}
+	require.Zero(t, due(0))
+	require.Zero(t, due(5*time.Millisecond), "timers are never exact")
+	require.Equal(t, 60*time.Millisecond, due(60*time.Millisecond))
+	require.Equal(t, 30*time.Millisecond, due(0))
+	require.Equal(t, 15*time.Millisecond, due(0))
+	require.Zero(t, due(0))
+	require.Equal(t, 200*time.Millisecond, due(time.Hour), "a node that is silent is told from a machine that was asleep")
+}
