@@ -14,15 +14,27 @@ EXAMPLES := $(sort $(patsubst examples/%/main.go,%,$(wildcard examples/*/main.go
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# One package at a time: many tests are about time, and would get in each other's way.
+# The server that tests, faults and measurements run on: a name on the PATH or a path.
+REDIS ?= redis-server
+export HOLDFAST_REDIS := $(if $(findstring /,$(REDIS)),$(abspath $(REDIS)),$(REDIS))
+
 .PHONY: test
-test: tools ## every test, with -race; real Redis servers are required, and installed if they may be
-	@for m in $(MODULES); do \
-		echo "$(GO) test -race ./... (in $$m)"; \
-		(cd $$m && HOLDFAST_REQUIRE_REDIS=1 $(GO) test -race -count=1 -p 1 -timeout=10m ./...) || exit 1; \
-	done
+test: tools ## every test, with -race and real servers: make test REDIS=valkey-server for others
+	@$(GO) run ./internal/suite $(MODULES)
+
+# What depends on the server most: the scripts, and the rules that every kind of lock keeps.
+.PHONY: conformance
+conformance: tools ## the tests that tell most about a server: make conformance REDIS=valkey-server
+	@$(GO) run ./internal/suite .:./lua
+	@$(GO) run ./internal/suite -run '^TestConformance$$' ".:$(addprefix ./,$(dir $(wildcard */conformance_test.go)))"
+
+# A test that fails here and nowhere else depends on how busy the machine is.
+.PHONY: stress
+stress: tools ## the tests again and again on a busy machine: make stress DURATION=1h PKG=./lock RUN=TestX
+	@$(GO) run ./internal/suite -stress $(or $(DURATION),10m) -timeout 30m $(if $(RUN),-run "$(RUN)") \
+		".:$(or $(PKG),./redlock ./waiter ./watchdog ./lock ./reentrant ./fair ./lua ./internal/...)"
 
 .PHONY: quick
 quick: ## what runs with nothing installed; names the tests it leaves out
@@ -66,6 +78,11 @@ chaos: tools ## faults of all kinds against real servers, and planted bugs that 
 soak: tools ## the same faults with one seed after another: make soak DURATION=1h SEED=1
 	@cd chaos && $(GO) run . -soak $(or $(DURATION),1h) -seed $(or $(SEED),1) $(if $(CELL),-cell "$(CELL)")
 
+# Bugs planted into the library, one after the other, that the ordinary tests must notice.
+.PHONY: mutants
+mutants: tools ## bugs planted one by one, which the tests must kill; MUTANT=regexp and PKG=lock narrow it down
+	@cd mutants && $(GO) run . $(if $(MUTANT),-mutant "$(MUTANT)") $(if $(PKG),-pkg "$(PKG)")
+
 # The algorithm itself, as models that spin searches to the end.
 .PHONY: spec
 spec: SPIN := spin
@@ -76,7 +93,10 @@ spec: tools ## search the models of the algorithm, and variants that must fail (
 .PHONY: tools
 tools:
 	@missing=; \
-	command -v redis-server > /dev/null || missing="$$missing redis-server"; \
+	if ! command -v "$(HOLDFAST_REDIS)" > /dev/null; then \
+		case "$(HOLDFAST_REDIS)" in */*) echo "$(HOLDFAST_REDIS) is no server that can be run" >&2; exit 1;; esac; \
+		missing="$$missing $(HOLDFAST_REDIS)"; \
+	fi; \
 	command -v "$$($(GO) env CC)" > /dev/null || missing="$$missing gcc libc6-dev"; \
 	[ -z "$(SPIN)" ] || command -v spin > /dev/null || missing="$$missing spin"; \
 	[ -z "$$missing" ] && exit 0; \

@@ -1,0 +1,12 @@
+// Command suite runs the tests of every module and says how far it is, a line for each
+// package as it ends. What a test that passed has printed is left out; of one that failed
+// all is shown.
+//
+//	go run ./internal/suite [-p 2] [-run regexp] [-stress 10m] [module[:pattern] …]
+//
+// With -stress it runs them again and again until that time is over, beside processes that
+// take every core in bursts, by turns with all processors and with GOMAXPROCS=1. A test
+// that only fails then depends on how busy the machine is.
+//
+// `make test` and `make stress` are this.
+package main

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/redisbin"
+)
+
+func main() {
+	if os.Getenv(hogEnv) != "" {
+		beHog()
+		return
+	}
+	var s suite
+	flag.IntVar(&s.beside, "p", 2, "so many packages side by side")
+	flag.IntVar(&s.parallel, "parallel", 4, "so many tests of a package side by side; they mostly wait")
+	flag.StringVar(&s.run, "run", "", "only tests whose names match")
+	flag.DurationVar(&s.stress, "stress", 0, "run again and again for so long, on a machine that is kept busy")
+	flag.DurationVar(&s.timeout, "timeout", 30*time.Minute, "of a package; beside other programs one may take several times as long")
+	flag.Parse()
+	if s.modules = flag.Args(); len(s.modules) == 0 {
+		s.modules = []string{"."}
+	}
+	if err := s.main(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// A suite is what is to be run.
+type suite struct {
+	modules  []string // folder, or folder:patterns
+	beside   int
+	parallel int
+	run      string
+	stress   time.Duration
+	timeout  time.Duration
+}
+
+func (s *suite) main(ctx context.Context) error {
+	version, err := exec.CommandContext(ctx, redisbin.Name(), "--version").Output()
+	if err != nil {
+		return fmt.Errorf("%s: %w", redisbin.Name(), err)
+	}
+	fmt.Printf("on %s", version)
+	parts := make([]*part, len(s.modules))
+	for i, m := range s.modules {
+		if parts[i], err = list(ctx, m); err != nil {
+			return err
+		}
+	}
+	if s.stress > 0 {
+		return s.stressed(ctx, parts)
+	}
+	return s.round(ctx, parts, nil)
+}
+
+// round runs every package once.
+func (s *suite) round(ctx context.Context, parts []*part, env []string) error {
+	total := 0
+	for _, p := range parts {
+		total += len(p.packages)
+	}
+	r := newReport(os.Stdout, total)
+	defer r.beat(30 * time.Second)()
+	for _, p := range parts {
+		args := []string{
+			"test", "-json", "-race", "-count=1", "-timeout", s.timeout.String(), "-run", s.run,
+			"-p", fmt.Sprint(s.beside), "-parallel", fmt.Sprint(s.parallel),
+		}
+		cmd := exec.CommandContext(ctx, "go", append(args, p.packages...)...)
+		cmd.Dir = p.dir
+		// A binary with the race detector sleeps a second before it exits, for threads that
+		// are not Go's.
+		cmd.Env = append(os.Environ(), "HOLDFAST_REQUIRE_REDIS=1", "GORACE=atexit_sleep_ms=50 "+os.Getenv("GORACE"))
+		cmd.Env = append(cmd.Env, env...)
+		if err := r.follow(cmd); err != nil {
+			return err
+		}
+	}
+	return r.verdict()
+}
+
+// A part is what is run of one module.
+type part struct {
+	dir      string
+	packages []string
+}
+
+// list finds the packages that have tests.
+func list(ctx context.Context, module string) (*part, error) {
+	dir, pattern, some := strings.Cut(module, ":")
+	if !some {
+		pattern = "./..."
+	}
+	cmd := exec.CommandContext(ctx, "go", append([]string{
+		"list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}"}, strings.Fields(pattern)...)...)
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list in %s: %w", dir, err)
+	}
+	return &part{dir: dir, packages: strings.Fields(string(out))}, nil
+}

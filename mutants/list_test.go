@@ -1,0 +1,57 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestEveryMutantCanStillBePlanted fails where a change to the library has left a mutant
+// behind: its old text is gone, or there twice now, or its test has another name.
+func TestEveryMutantCanStillBePlanted(t *testing.T) {
+	_, err := apply("..", unscripted)
+	require.NoError(t, err)
+	names := make(map[string]bool)
+	for _, m := range mutants() {
+		assert.False(t, names[m.File+m.Name], "two mutants of %s are called %q", m.File, m.Name)
+		names[m.File+m.Name] = true
+		_, err := apply("..", m)
+		assert.NoError(t, err)
+		for _, e := range m.edits() {
+			assert.NotEqual(t, e.Old, e.New, "mutant %q", m.Name)
+		}
+		if m.Equivalent != "" {
+			continue
+		}
+		for one := range strings.SplitSeq(m.Tests, "|") {
+			top, _, _ := strings.Cut(one, "/")
+			named := regexp.MustCompile(top).MatchString
+			assert.True(t, top != "" && slices.ContainsFunc(tests(t, m.Package), named),
+				"mutant %q: %s has no test %s", m.Name, m.Package, top)
+		}
+	}
+}
+
+var testFunc = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+
+// tests are the names of a package's tests.
+func tests(t *testing.T, pkg string) []string {
+	t.Helper()
+	var names []string
+	files, err := filepath.Glob(filepath.Join("..", pkg, "*_test.go"))
+	require.NoError(t, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, found := range testFunc.FindAllStringSubmatch(string(text), -1) {
+			names = append(names, found[1])
+		}
+	}
+	return names
+}

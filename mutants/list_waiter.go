@@ -1,0 +1,136 @@
+package main
+
+// waiterMutants are bugs in the subscriptions.
+var waiterMutants = []Mutant{
+	{
+		Name:    "each node's message wakes",
+		File:    "waiter/tally.go",
+		Old:     "if first = !t.nodes[node]; first {",
+		New:     "if first = true; first {",
+		Package: "waiter",
+		Tests:   "^TestOneReleaseWakesOnceAndNotOncePerNode$",
+	},
+	{
+		Name: "a channel that is wanted again is unsubscribed",
+		File: "waiter/line.go",
+		Old:  "if sent && !wanted {",
+		New: `_ = wanted
+		if sent {`,
+		Package: "waiter",
+		Tests:   "^TestChannelThatIsWantedAgainIsNotUnsubscribed$",
+	},
+	{
+		Name:    "one node that listens is ready",
+		File:    "waiter/channel.go",
+		Old:     "c.confirms == h.quorum {",
+		New:     "c.confirms == 1 {",
+		Package: "waiter",
+		Tests:   "^TestReadyWaitsForAQuorum$",
+	},
+	{
+		Name: "a minority waits for ever",
+		File: "waiter/channel.go",
+		Old: `		c.timer.Reset(grace)
+`,
+		New:     "",
+		Package: "waiter",
+		Tests:   "^TestQuorumWakesAtOnceAndAMinorityAfterTheGrace$",
+	},
+	{
+		Name:    "a quorum waits for the grace",
+		File:    "waiter/channel.go",
+		Old:     "if first && t.count == h.quorum {",
+		New:     "if false {",
+		Package: "waiter",
+		Tests:   "^TestQuorumWakesAtOnceAndAMinorityAfterTheGrace$",
+	},
+	{
+		Name:    "repetitions wake",
+		File:    "waiter/channel.go",
+		Old:     "if first && t.count == h.quorum {",
+		New:     "if t.count >= h.quorum {",
+		Package: "waiter",
+		Tests:   "^TestOneReleaseWakesOnceAndNotOncePerNode$",
+	},
+	{
+		Name:    "nobody looks after a connection broke",
+		File:    "waiter/channel.go",
+		Old:     `	c.wake("") // unlocks`,
+		New:     "	c.wake() // unlocks",
+		Package: "waiter",
+		Tests:   "^TestSilentConnectionIsFoundWithinFourSeconds$",
+	},
+	{
+		Name:    "a silent connection is found after a minute",
+		File:    "waiter/line.go",
+		Old:     "pingAfter  = 3 * time.Second",
+		New:     "pingAfter  = 59 * time.Second",
+		Package: "waiter",
+		Tests:   "^TestSilentConnectionIsFoundWithinFourSeconds$",
+	},
+	{
+		Name: "a pong is waited for for ever",
+		File: "waiter/line.go",
+		Old: `			patience = pongWithin
+`,
+		New: `			patience = 30 * pongWithin
+`,
+		Package: "waiter",
+		Tests:   "^TestSilentConnectionIsFoundWithinFourSeconds$",
+	},
+	{
+		Name: "a quiet connection is taken for dead",
+		File: "waiter/line.go",
+		Old: `			asked = false
+			pause.Reset()`,
+		New:     "			pause.Reset()",
+		Package: "waiter",
+		Tests:   "^TestQuietConnectionIsKept$",
+	},
+	{
+		Name:    "a name is given up at once",
+		File:    "waiter/hub.go",
+		Old:     "if now.Sub(since) < linger {",
+		New:     "if now.Sub(since) < 0 {",
+		Package: "waiter",
+		Tests:   "^TestNameIsGivenUpASecondAfterItsLastListener$",
+	},
+	{
+		Name: "a name is never given up",
+		File: "waiter/hub.go",
+		Old: `			l.unwant(c.name)
+`,
+		New: `			_ = l
+`,
+		Package: "waiter",
+		Tests:   "^TestNameIsGivenUpASecondAfterItsLastListener$",
+	},
+	{
+		Name: "a name that is in use is given up",
+		File: "waiter/hub.go",
+		Old: `	delete(h.idle, c)
+	s :=`,
+		New:     "	s :=",
+		Package: "waiter",
+		Tests:   "^TestNameIsGivenUpASecondAfterItsLastListener$",
+	},
+	{
+		Name: "who has left is woken",
+		File: "waiter/subscription.go",
+		Old: `	delete(s.channel.subscriptions, s)
+`,
+		New:     "",
+		Package: "waiter",
+		Tests:   "^TestEachWhoListensIsWokenUntilItLeaves$",
+	},
+	{
+		Name: "a new connection knows no names",
+		File: "waiter/line.go",
+		Old: `		l.add = append(l.add, c)
+	}`,
+		New: `	}
+	_ = l.wanted`,
+		Package: "waiter",
+		Tests:   "^TestSilentConnectionIsFoundWithinFourSeconds$",
+	},
+}

@@ -1,0 +1,40 @@
+package main
+
+import "slices"
+
+// A Mutant is a bug to be planted, and the tests that must notice it.
+type Mutant struct {
+	Name string // what is wrong then
+
+	// In File, from the root of the repository, New stands in for Old, which must be there
+	// exactly once. More are edits that belong to it.
+	File, Old, New string
+	More           []Edit
+
+	Package string // whose tests run
+	Tests   string // which of them: the narrowest regular expression for -run
+
+	Equivalent string // why no test can notice it; such a mutant is not run
+}
+
+// An Edit replaces a piece of a file. The piece must be there, once.
+type Edit struct {
+	File, Old, New string
+}
+
+// edits are all of m's.
+func (m Mutant) edits() []Edit {
+	return append([]Edit{{m.File, m.Old, m.New}}, m.More...)
+}
+
+// mutants are the planted bugs, package by package.
+func mutants() []Mutant {
+	return slices.Concat(
+		luaMutants,
+		redlockMutants,
+		lockMutants,
+		fairMutants,
+		waiterMutants,
+		watchdogMutants,
+	)
+}
