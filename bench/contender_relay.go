@@ -35,7 +35,7 @@ func openRelay(s site) (locker, error) {
 	}
 	b.commands = func(name, id string) (acquire, release lua.Call) {
 		keys, _ := lua.NewKeys("lock", name) // a bad name fails in the scripts
-		return lua.Acquire{Keys: keys, Hold: id, Count: 1, TTL: s.ttl, Retention: 24 * time.Hour}.Call(),
+		return lua.Acquire{Keys: keys, Hold: id, TTL: s.ttl, Retention: 24 * time.Hour}.Call(),
 			lua.Release{Keys: keys, Hold: id, Quiet: true}.Call()
 	}
 	b.quorum = len(nodes)/2 + 1

@@ -75,7 +75,7 @@ type scriptsHandle struct {
 func (h *scriptsHandle) lock(ctx context.Context) (held, error) {
 	h.hold = fmt.Sprint("scripts:", h.ids.Add(1))
 	return h, h.send(ctx, lua.Acquire{
-		Keys: h.keys, Hold: h.hold, Count: 1, TTL: h.ttl, Retention: 24 * time.Hour,
+		Keys: h.keys, Hold: h.hold, TTL: h.ttl, Retention: 24 * time.Hour,
 	}.Call())
 }
 

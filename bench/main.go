@@ -27,6 +27,10 @@ type bench struct {
 	count      int // of leases and waiters, where there are many
 
 	faults []string // why the run fails
+
+	results  results
+	workload string    // under way
+	now      time.Time // when the run began
 }
 
 // A workload is one table.
@@ -66,13 +70,14 @@ func main() {
 
 // run is the program with its arguments.
 func run(args []string, out io.Writer) (failed error) {
-	b := &bench{out: out}
+	b := &bench{out: out, now: time.Now()}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	names := flags.String("workload", "", "which to run, separated by commas (default: all)")
 	only := flags.String("contenders", "", "which take part, separated by commas (default: what each workload is about)")
 	nodes := flags.String("n", "", "numbers of nodes, separated by commas (default: each workload's)")
 	goroutines := flags.String("goroutines", "", "numbers of goroutines, separated by commas (default: each workload's)")
 	pagePath := flags.String("page", "", "a Markdown file to put the tables into, such as ../docs/performance.md")
+	flags.StringVar(&b.results.dir, "results", "", "a folder where the results of all runs are kept, such as results: targets are judged by all of them")
 	flags.IntVar(&b.repeat, "repeat", 5, "repetitions, of which the median is shown")
 	flags.DurationVar(&b.span, "duration", time.Second, "how long a contender is measured each time")
 	flags.DurationVar(&b.ttl, "ttl", 30*time.Second, "the TTL of every lock")
@@ -111,7 +116,7 @@ func run(args []string, out io.Writer) (failed error) {
 		}
 		fmt.Fprintf(out, "### %s\n\n%s.\n\n", w.name, strings.ToUpper(w.what[:1])+w.what[1:])
 		var tables strings.Builder
-		b.out = io.MultiWriter(out, &tables)
+		b.out, b.workload = io.MultiWriter(out, &tables), w.name
 		err := w.run(b)
 		if err == nil && *pagePath != "" {
 			err = page{*pagePath}.set(w.name, tables.String())
@@ -224,8 +229,18 @@ func numbers(s string) ([]int, error) {
 // show prints what a workload has found.
 func (b *bench) show(t *table, targets []target) {
 	t.print(b.out)
-	if len(targets) > 0 {
-		b.printf("\n")
-		printTargets(b.out, targets)
+	if len(targets) == 0 {
+		return
 	}
+	err := b.results.add(b.now, b.workload, targets)
+	for i := range targets {
+		var err2 error
+		targets[i].past, err2 = b.results.past(b.workload, targets[i].what)
+		err = errors.Join(err, err2)
+	}
+	if err != nil {
+		b.faults = append(b.faults, err.Error())
+	}
+	b.printf("\n")
+	printTargets(b.out, targets)
 }

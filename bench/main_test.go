@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	m.Run()
+	os.Exit(redistest.Run(m))
 }
 
 // newBench starts servers for one test.

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/internal/redisbin"
 )
 
 // readyWithin is how long a server may take to start on a busy machine.
@@ -70,7 +72,7 @@ func launch(dir, addr string, port int) (*server, error) {
 		return nil, err
 	}
 	defer log.Close() // the process has its own descriptor
-	cmd := exec.Command("redis-server", "--port", strconv.Itoa(port), "--bind", "127.0.0.1",
+	cmd := exec.Command(redisbin.Name(), "--port", strconv.Itoa(port), "--bind", "127.0.0.1",
 		"--dir", dir, "--save", "", "--appendonly", "no")
 	cmd.Stdout, cmd.Stderr = log, log
 	p, err := startProcess(cmd)

@@ -16,6 +16,7 @@ type target struct {
 	atLeast bool // otherwise: at most
 
 	floors []floor
+	past   past // this run included
 }
 
 // A floor shows what can be reached here: it does no more than must be done.
@@ -38,26 +39,39 @@ func (t target) floored(by string, got float64) target {
 	return t
 }
 
+// met tells whether the median of all runs reaches the target; of this one if no others
+// are kept.
 func (t target) met() bool {
-	if t.atLeast {
-		return t.got >= t.limit
+	got := t.got
+	if len(t.past.values) > 0 {
+		got = median(t.past.values)
 	}
-	return t.got <= t.limit
+	if t.atLeast {
+		return got >= t.limit
+	}
+	return got <= t.limit
+}
+
+// verdict is met in words.
+func (t target) verdict() string {
+	switch {
+	case math.IsNaN(t.got):
+		return "not measured"
+	case !t.met():
+		return "not met"
+	case t.past.days == 1:
+		return "met, on one day"
+	}
+	return "met"
 }
 
 // printTargets writes each beside what was measured, and what a floor reaches.
 func printTargets(w io.Writer, list []target) {
-	t := &table{title: []string{"to reach", "limit", "measured", "floor", ""}}
+	t := &table{title: []string{"to reach", "limit", "measured", "all runs", "floor", ""}}
 	for _, g := range list {
-		sign, verdict := "at most", "not met"
+		sign := "at most"
 		if g.atLeast {
 			sign = "at least"
-		}
-		switch {
-		case math.IsNaN(g.got):
-			verdict = "not measured"
-		case g.met():
-			verdict = "met"
 		}
 		var floors []string
 		for _, f := range g.floors {
@@ -65,7 +79,7 @@ func printTargets(w io.Writer, list []target) {
 				floors = append(floors, amount(f.got)+", "+f.name)
 			}
 		}
-		t.rows = append(t.rows, []string{g.what, fmt.Sprintf("%s %g", sign, g.limit), amount(g.got), strings.Join(floors, "; "), verdict})
+		t.rows = append(t.rows, []string{g.what, fmt.Sprintf("%s %g", sign, g.limit), amount(g.got), g.past.String(), strings.Join(floors, "; "), g.verdict()})
 	}
 	t.print(w)
 }
