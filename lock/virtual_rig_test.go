@@ -77,15 +77,13 @@ func inVirtualTime(t *testing.T, sizes []int, f func(t *testing.T, w *world)) {
 
 // loadScripts has the nodes know every script, so that each call is one round trip.
 func (w *world) loadScripts() {
-	w.t.Helper()
-	for _, c := range virtual.NewHost(w.nodes).Clients(w.t) {
+	for _, n := range w.nodes {
 		for _, s := range []interface{ Call() lua.Call }{
 			lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Repair{}, lua.Inspect{}, lua.Force{}, lua.Forced{}, lua.Wake{}, lua.Probe{},
 			lua.FairAcquire{}, lua.FairRelease{}, lua.FairYield{}, lua.FairSettle{}, lua.FairBeat{},
 		} {
-			require.NoError(w.t, c.ScriptLoad(bg, s.Call().Script().Source).Err())
+			n.Load(s.Call().Script().Source)
 		}
-		require.NoError(w.t, c.Close())
 	}
 }
 

@@ -14,6 +14,7 @@ func (n *Node) Start() {
 	if n.server != nil {
 		return
 	}
+	n.scripts = make(map[string]string)
 	n.server = miniredis.NewMiniRedis()
 	n.server.ClockTTL(true) // by itself miniredis lets no TTL pass
 	// This is how it starts without a listener.

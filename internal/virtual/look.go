@@ -76,7 +76,7 @@ func (n *Node) hook(c *server.Peer, name string, args ...string) bool {
 	case mute && name == "PUBLISH":
 		c.WriteInt(1)
 	default:
-		return false
+		return n.script(c, name, args)
 	}
 	return true
 }

@@ -26,6 +26,7 @@ type Node struct {
 	mute     bool
 	refused  func(args []string) bool // nil: nothing
 	commands []Command
+	scripts  map[string]string // by hash
 
 	conns ends // the server's
 }
