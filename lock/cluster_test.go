@@ -121,7 +121,8 @@ func TestClientStartsWithAShardAway(t *testing.T) {
 		log := &logbook{}
 		locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, log.option())
 		require.NoError(t, err, fault)
-		require.Len(t, log.lines(cluster.Servers[2].Addr()+" (slots 10922-16383)"), 1, fault)
+		redistest.Eventually(t, 15*time.Second, func() bool { return len(log.lines()) > 0 }, "%s: it is logged", fault)
+		require.Len(t, log.lines(cluster.Servers[2].Addr()+" (slots 10922-16383)"), 1, "%s: %s", fault, log.lines())
 		lease, err := reentrant.New(locks, well).Lock(context.Background())
 		require.NoError(t, err, fault)
 		require.NoError(t, lease.Unlock(context.Background()), fault)
