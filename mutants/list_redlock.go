@@ -254,7 +254,7 @@ var redlockMutants = []Mutant{
 	},
 	{
 		Name:    "stuck flights are helped by crowds",
-		File:    "redlock/lane.go",
+		File:    "redlock/runner.go",
 		Old:     "working == 1 && l.stuck == 0 &&",
 		New:     "working == 1 &&",
 		Package: "redlock",
@@ -262,7 +262,7 @@ var redlockMutants = []Mutant{
 	},
 	{
 		Name:    "what is queued at the end is forgotten",
-		File:    "redlock/lane.go",
+		File:    "redlock/runner.go",
 		Old:     "			if l.remains() {",
 		New:     "			if false {",
 		Package: "redlock",

@@ -1,0 +1,45 @@
+package redlock
+
+import "github.com/redis/go-redis/v9"
+
+// learn has the node asked whether batches work, if f would have gained by that. It is
+// called by a runner, which join waits for.
+func (l *lane) learn(f *flight) {
+	if f.heard() && l.node.batching.due(len(f.sent)) {
+		plain := l.node.patient.(*redis.Client) // others have no samples
+		l.runners.Go(func() { l.node.batching.ask(l.node.group.ctx, plain) })
+	}
+}
+
+// land notes that a flight is over, and returns what is still to be done for its ops.
+// Called with mu held.
+func (l *lane) land(f *flight, end landing) (rest unsettled) {
+	if f.stuck {
+		l.stuck--
+	}
+	l.failing = end == failed
+	switch {
+	case f.stuck || end == unsent: // what it tells is of the past, and is known; or nothing
+	case end == failed && isOutage(f.silence):
+		l.down(f.silence)
+	default:
+		l.back()
+	}
+	if end == answered {
+		l.debts.answered()
+	}
+	rest, f.unsettled = f.unsettled, unsettled{}
+	l.air.land(f, end)
+	return rest
+}
+
+// settle takes care of ops whose flight did not do for them, now that it has landed and
+// knows nothing of them any more.
+func (l *lane) settle(rest unsettled) {
+	for _, o := range rest.owed {
+		l.owe(o)
+	}
+	for _, m := range rest.moves {
+		m.to.submit(m.op)
+	}
+}

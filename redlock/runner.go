@@ -1,0 +1,222 @@
+package redlock
+
+import (
+	"context"
+	"runtime"
+	"time"
+)
+
+const (
+	// maxTries bounds the flights to a node that are away at once, stuck ones included, but
+	// for those that its distance allows beside the first. Where the first is stuck, each of
+	// the others is a try whether a new connection gets through where an old one does not.
+	maxTries = 4
+	// maxTry bounds the commands in a try: what is sent to a stuck node may have to be
+	// cleaned up after it for a long time.
+	maxTry = 16
+	// workTime is more than a command of a large flight takes a node, and this process, on a
+	// machine that is busy.
+	workTime = 200 * time.Microsecond
+	// maxHere bounds what a caller takes along.
+	maxHere = 4
+)
+
+// start has a runner look at the queue, for o. Called with mu held.
+func (l *lane) start(o *op) {
+	if l.busy > 0 {
+		l.help(o)
+		return
+	}
+	l.busy = 1
+	l.wakeMain()
+}
+
+// wakeMain has the main runner work, for which busy counts already. It cannot block: only
+// who raises busy from zero sends, or hands on what counted for itself. Called with mu held,
+// so that the main runner is not told after it has ended.
+func (l *lane) wakeMain() { l.wake <- struct{}{} }
+
+// help starts another runner for o, beside those at work, if that is of use: each of
+// them is stuck, or the node is far or much is queued for it, and o need not wait for a
+// flight that is away. Called with mu held.
+func (l *lane) help(o *op) {
+	working := l.busy - l.stuck
+	if l.closed || l.busy >= l.air.width-1+maxTries || working > 0 && !l.beside(working) {
+		return
+	}
+	now := time.Now()
+	l.air.index()
+	blocked, wait := l.air.blocks(o, now)
+	if working > 0 && (blocked || l.boarding) {
+		return
+	}
+	wait = max(wait, l.air.wait(now))
+	l.busy++
+	l.boarding = true
+	l.runners.Add(1)
+	go func() {
+		defer l.runners.Done()
+		if wait > 0 {
+			time.Sleep(wait)
+		} else {
+			runtime.Gosched() // whoever is about to submit can come along
+		}
+		l.drain()
+	}()
+}
+
+// beside tells whether another runner is of use beside so many that are not stuck: the
+// node is far, or it is near, what is away is not large, and a crowd waits. Called with
+// mu held.
+func (l *lane) beside(working int) bool {
+	return working < l.air.width || working == 1 && l.stuck == 0 && l.air.splits() && len(l.queue) >= crowd
+}
+
+// runHere runs what was prepared, and o behind it unless it is nil, on the caller's
+// goroutine if the lane is idle and the caller can wait for the node: with one node and
+// one caller, a hand-over to another goroutine and back would cost more than the lock.
+func (l *lane) runHere(ctx context.Context, o *op) bool {
+	if l.node.quick == nil {
+		return false
+	}
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < l.timeout || ctx.Err() != nil {
+		return false
+	}
+	l.mu.Lock()
+	if l.closed || l.busy > 0 || l.failing || !l.node.known() ||
+		len(l.queue) > maxHere || len(l.queue) > 0 && l.air.width > 1 || len(l.queue) == 0 && o == nil {
+		l.mu.Unlock()
+		return false
+	}
+	l.busy = 1
+	l.runners.Add(1) // whoever joins the lane waits for this one too
+	defer l.runners.Done()
+	if o != nil {
+		if l.queue == nil {
+			l.queue = l.air.room()
+		}
+		l.queue = append(l.queue, o)
+		l.arm(o.expires)
+	}
+	f := l.air.depart(l.queue)
+	l.queue = nil // the flight owns the array
+	f.here = true
+	until := f.ops[len(f.ops)-1].expires
+	if l.over == nil {
+		l.over = make(chan struct{})
+	}
+	bounded := &bound{Context: ctx, until: until, over: l.over}
+	l.mu.Unlock()
+
+	end := l.node.fly(bounded, l.node.quick, f)
+	l.learn(f)
+
+	l.mu.Lock()
+	rest := l.land(f, end)
+	more, closed := len(l.queue) > 0, l.closed
+	switch {
+	case !more:
+		l.busy--
+	case !closed:
+		l.wakeMain()
+	}
+	l.mu.Unlock()
+	l.settle(rest)
+	if more && closed {
+		l.drain() // the main runner may have ended
+	}
+	return true
+}
+
+// run is the main runner.
+func (l *lane) run() {
+	defer l.runners.Done()
+	for {
+		select {
+		case <-l.wake:
+			l.drain()
+		case <-l.stop:
+			if l.remains() {
+				l.drain()
+			}
+			return
+		}
+	}
+}
+
+// remains tells whether the main runner has to send something after the end: what was
+// queued before is still sent, and what was prepared, too.
+func (l *lane) remains() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-l.wake:
+		return true
+	default:
+	}
+	if l.busy > 0 || len(l.queue) == 0 {
+		return false
+	}
+	l.busy = 1
+	return true
+}
+
+// drain sends what is queued, flight by flight, until nothing is.
+func (l *lane) drain() {
+	for {
+		f := l.take()
+		if f == nil {
+			return
+		}
+		end := l.node.fly(l.node.group.ctx, l.node.patient, f)
+		l.learn(f)
+		l.mu.Lock()
+		rest := l.land(f, end)
+		far := l.air.width > 1
+		l.mu.Unlock()
+		l.settle(rest)
+		if far {
+			runtime.Gosched() // whoever was answered may come along again
+		}
+	}
+}
+
+// take makes a flight of what is queued and need not wait for another flight. With
+// nothing to send the runner is no longer busy: what still waits for a flight is
+// taken by the runner of that flight.
+func (l *lane) take() *flight {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.boarding = false
+	if others := l.busy - l.stuck - 1; others > 0 && !l.beside(others) {
+		l.busy-- // those who stay take what is queued
+		return nil
+	}
+	var ops []*op
+	most := maxFlight
+	switch {
+	case l.stuck > 0:
+		most = maxTry
+	case l.busy > 1 && l.air.width == 1:
+		most = maxBeside
+	}
+	ops, l.queue = l.air.board(l.queue, most)
+	if len(ops) == 0 {
+		l.busy--
+		return nil
+	}
+	patience := l.timeout
+	if len(ops) > maxTry {
+		patience += time.Duration(len(ops)) * workTime
+	}
+	for _, o := range ops {
+		if l.stuck > 0 {
+			l.debts.note(o) // it may be away for as long as the node is silent
+		}
+		if o.ballot.motion.Unsent > 0 {
+			o.expires = time.Now().Add(patience)
+			l.arm(o.expires)
+		}
+	}
+	return l.air.depart(ops)
+}
