@@ -1,7 +1,6 @@
 package redlock
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -107,8 +106,9 @@ func (o *op) recall() {
 func (o *op) settle(n *node, reply any, err error) (owes bool) {
 	m := &o.ballot.motion
 	over := err == nil || isOver(err) // a dial that took too long among others
-	if !over && errors.Is(err, context.DeadlineExceeded) {
-		err = ErrSilent // the deadline is a bound's
+	var timeout net.Error
+	if !over && errors.As(err, &timeout) && timeout.Timeout() {
+		err = ErrSilent // by a bound's deadline or the connection's, whichever comes first
 	}
 	a := Answer{Vote: No, Reply: reply, Err: err}
 	if lua.IsRestarted(err) {

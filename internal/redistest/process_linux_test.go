@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -31,7 +30,7 @@ func TestServerDiesWithAKilledTestBinary(t *testing.T) {
 	require.NoError(t, victim.Process.Kill())
 	_ = victim.Wait()
 
-	Eventually(t, 5*time.Second, func() bool { return !running(pid) }, "process %d dies with its parent", pid)
+	Eventually(t, within, func() bool { return !running(pid) }, "process %d dies with its parent", pid)
 }
 
 // running counts a zombie as gone: whether it is reaped is up to the system's

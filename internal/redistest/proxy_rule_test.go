@@ -44,14 +44,15 @@ func TestDropReplyInAPipelineKeepsEarlierReplies(t *testing.T) {
 	conn.end()
 	require.Equal(t, 1, drop.Hits())
 	require.Equal(t, "7", s.Client(t).Get(bg, "n").Val())
-	Eventually(t, time.Second, func() bool { return len(s.Keys(t)) == 2 }, "the rest of the pipeline is executed")
+	Eventually(t, within, func() bool { return len(s.Keys(t)) == 2 }, "the rest of the pipeline is executed")
 }
 
 func TestSwallowReplyLeavesTheConnectionSilent(t *testing.T) {
+	t.Parallel()
 	s, p, c := faulty(t)
 	drop := p.SwallowReply(Command("SET"), 1)
 	require.True(t, isTimeout(c.Set(bg, "a", 1, 0).Err()))
-	require.Equal(t, 1, drop.Hits())
+	drop.Wait(t)
 	require.Equal(t, []string{"a"}, s.Keys(t))
 
 	p.SwallowReply(Command("SET"), 1)
@@ -59,7 +60,7 @@ func TestSwallowReplyLeavesTheConnectionSilent(t *testing.T) {
 	conn.writeAll([]string{"PING"}, []string{"SET", "b", "1"}, []string{"SET", "c", "1"})
 	require.Equal(t, "PONG", conn.read().text)
 	require.True(t, conn.silent(30*time.Millisecond))
-	Eventually(t, time.Second, func() bool { return len(s.Keys(t)) == 3 }, "everything is executed")
+	Eventually(t, within, func() bool { return len(s.Keys(t)) == 3 }, "everything is executed")
 	s.Kill()
 	require.True(t, conn.silent(30*time.Millisecond))
 }
@@ -99,28 +100,31 @@ func TestDuplicateExecutesTwice(t *testing.T) {
 }
 
 func TestHeldCommandArrivesAfterItsClientLeft(t *testing.T) {
+	t.Parallel()
 	s, p, c := faulty(t)
 	held := p.Hold(Command("SET"), 1)
 	require.True(t, isTimeout(c.Set(bg, "late", 1, 0).Err()))
 	held.Wait(t)
 	require.NoError(t, c.Close())
-	Eventually(t, time.Second, func() bool { return p.Connections() == 0 }, "the client is gone")
+	Eventually(t, within, func() bool { return p.Connections() == 0 }, "the client is gone")
 	require.Empty(t, s.Keys(t))
 	require.Zero(t, p.Commands(Command("SET")))
 
 	held.Release()
-	Eventually(t, time.Second, func() bool { return len(s.Keys(t)) == 1 }, "the command arrives late")
+	Eventually(t, within, func() bool { return len(s.Keys(t)) == 1 }, "the command arrives late")
 	require.Equal(t, 1, p.Commands(Command("SET")))
 	held.Release()
 }
 
 func TestHeldCommandSurvivesReset(t *testing.T) {
+	t.Parallel()
 	s, p, c := faulty(t)
 	held := p.Hold(Command("SET"), 1)
 	require.Error(t, c.Set(bg, "late", 1, 0).Err())
+	held.Wait(t)
 	p.Reset()
 	held.Release()
-	Eventually(t, time.Second, func() bool { return len(s.Keys(t)) == 1 }, "the command arrives late")
+	Eventually(t, within, func() bool { return len(s.Keys(t)) == 1 }, "the command arrives late")
 }
 
 func TestHoldKeepsTheOrderOfAConnection(t *testing.T) {

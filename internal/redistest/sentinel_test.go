@@ -2,7 +2,6 @@ package redistest
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -12,13 +11,13 @@ func TestFailoverMakesTheReplicaMaster(t *testing.T) {
 	s := StartSentinel(t)
 	c := s.Client(t)
 	require.NoError(t, c.Set(bg, "k", 1, 0).Err())
-	Eventually(t, 5*time.Second, func() bool { return len(s.Replica.Keys(t)) == 1 }, "the write is replicated")
+	Eventually(t, within, func() bool { return len(s.Replica.Keys(t)) == 1 }, "the write is replicated")
 	require.Equal(t, "slave", s.Replica.Info(t, "replication", "role"))
 
 	s.Failover(t)
 	require.Equal(t, "master", s.Replica.Info(t, "replication", "role"))
-	Eventually(t, 10*time.Second, func() bool { return c.Set(bg, "after", 1, 0).Err() == nil }, "the client follows")
-	Eventually(t, 10*time.Second, func() bool { return len(s.Master.Keys(t)) == 2 }, "the old master follows")
+	Eventually(t, within, func() bool { return c.Set(bg, "after", 1, 0).Err() == nil }, "the client follows")
+	Eventually(t, within, func() bool { return len(s.Master.Keys(t)) == 2 }, "the old master follows")
 
 	s.Failover(t)
 	require.Equal(t, "master", s.Master.Info(t, "replication", "role"))
@@ -28,7 +27,7 @@ func TestSentinelReplacesADeadMaster(t *testing.T) {
 	t.Parallel()
 	s := StartSentinel(t)
 	s.Master.Kill()
-	Eventually(t, 15*time.Second, func() bool {
+	Eventually(t, within, func() bool {
 		return s.Replica.Info(t, "replication", "role") == "master"
 	}, "the replica takes over")
 }

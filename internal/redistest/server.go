@@ -165,7 +165,7 @@ func (s *Server) close() {
 // relaunch waits for its own port to be free: somebody who looks for a free
 // port binds it for an instant.
 func (s *Server) relaunch() error {
-	deadline := time.Now().Add(2 * time.Second)
+	deadline := time.Now().Add(readyWithin)
 	for {
 		err := s.launch()
 		if !errors.Is(err, errPortTaken) || time.Now().After(deadline) {

@@ -99,8 +99,9 @@ func TestStopSavesWhereSavingIsConfigured(t *testing.T) {
 }
 
 func TestPausedServerAnswersNothingAndCatchesUp(t *testing.T) {
+	t.Parallel()
 	s := Start(t)
-	c := s.Client(t, func(o *redis.Options) { o.ReadTimeout = 50 * time.Millisecond; o.MaxRetries = -1 })
+	c := s.Client(t, once)
 	require.NoError(t, c.Ping(bg).Err())
 
 	s.Pause()
@@ -110,7 +111,7 @@ func TestPausedServerAnswersNothingAndCatchesUp(t *testing.T) {
 	require.True(t, timeout.Timeout())
 
 	s.Resume()
-	Eventually(t, 5*time.Second, func() bool { return len(s.Keys(t)) == 1 }, "the late command is executed")
+	Eventually(t, within, func() bool { return len(s.Keys(t)) == 1 }, "the late command is executed")
 }
 
 func TestStartFailureShowsTheServersLog(t *testing.T) {
@@ -136,7 +137,7 @@ func TestRestartWaitsForItsPort(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer l.Close()
-		refused = poll(5*time.Second, func() bool {
+		refused = poll(within, func() bool {
 			log, _ := os.ReadFile(filepath.Join(s.dir, "log-2.txt"))
 			return strings.Contains(string(log), "Address already in use")
 		})
@@ -188,7 +189,7 @@ func TestIgnoreRedialsCoversAClientOfADeadServer(t *testing.T) {
 	require.ErrorContains(t, goleak.Find(before), "tryDial")
 	require.NoError(t, c.Close())
 	require.NoError(t, goleak.Find(before, IgnoreRedials()))
-	Eventually(t, 10*time.Second, func() bool { return goleak.Find(before) == nil }, "it ends, a little after the client")
+	Eventually(t, within, func() bool { return goleak.Find(before) == nil }, "it ends, a little after the client")
 }
 
 func TestRequire(t *testing.T) {

@@ -23,7 +23,7 @@ func dial(t *testing.T, p *Proxy) *wire {
 	conn, err := net.Dial("tcp", p.Addr())
 	require.NoError(t, err)
 	t.Cleanup(func() { conn.Close() })
-	require.NoError(t, conn.SetDeadline(time.Now().Add(10*time.Second)))
+	require.NoError(t, conn.SetDeadline(time.Now().Add(within)))
 	return &wire{t: t, conn: conn, r: bufio.NewReader(conn)}
 }
 
