@@ -150,6 +150,21 @@ func TestNodesLearnOfTheCountWithTheNextRenewal(t *testing.T) {
 	})
 }
 
+// It sees then that the nodes have forgotten the hold, as a renewal would.
+func TestReentryThatAsksFindsALossThatNobodyHasNoticed(t *testing.T) {
+	inVirtualTime(t, []int{1, 2, 3, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		outer := w.lock(p.mutex(lock.WithTTL(time.Hour), lock.WithoutWatchdog()))
+		each(w.quorum(), (*virtual.Node).Flush)
+		start := time.Now()
+		_, err := p.mutex(lock.WithTTL(2 * time.Hour)).Lock(outer.Context(bg))
+		require.ErrorIs(t, err, lock.ErrLost)
+		require.ErrorContains(t, err, "no longer has it")
+		require.ErrorIs(t, outer.Err(), lock.ErrLost)
+		require.Equal(t, start, time.Now())
+	})
+}
+
 // In any order, and in a time that does not grow with the square of their number.
 func TestDeepReentry(t *testing.T) {
 	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {

@@ -155,6 +155,19 @@ func TestQuorumThatForgotTheLockIsALossAtTheNextRenewal(t *testing.T) {
 	})
 }
 
+// With an even number of nodes, half of them are enough for that.
+func TestSoManyForgetfulNodesThatNoQuorumIsLeftAreALossAtTheNextRenewal(t *testing.T) {
+	inVirtualTime(t, []int{1, 2, 3, 4, 5}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex())
+		synctest.Wait()
+		start := time.Now()
+		each(w.nodes[:(len(w.nodes)+1)/2], (*virtual.Node).Flush)
+		<-l.Done()
+		require.LessOrEqual(t, time.Since(start), defaultTTL/3)
+		require.ErrorContains(t, l.Unlock(bg), "no longer has it")
+	})
+}
+
 func TestForgetfulAndSilentNodesTogetherAreNotYetALoss(t *testing.T) {
 	inVirtualTime(t, []int{5}, func(t *testing.T, w *world) {
 		l := w.lock(w.process().mutex())
