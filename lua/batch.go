@@ -1,6 +1,10 @@
 package lua
 
-import "github.com/redis/go-redis/v9"
+import (
+	"io/fs"
+
+	"github.com/redis/go-redis/v9"
+)
 
 var _ redis.Error = Failure("")
 
@@ -17,7 +21,7 @@ const (
 
 // batched are the scripts that batch.lua has, in its order.
 var batched = func() []string {
-	source, err := sources.ReadFile("batch.lua")
+	source, err := fs.ReadFile(sources, "batch.lua")
 	if err != nil {
 		panic(err) // the file is embedded
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/lua"
 )
 
@@ -27,5 +28,17 @@ func TestCounterThatSomebodySetIsNoToken(t *testing.T) {
 		reply, err := lua.Acquire{Keys: keys, Hold: "client:1", TTL: time.Minute, Retention: time.Hour}.Call().Run(bg, client)
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, reply, now)
+	}
+}
+
+// A grant that cannot be told leaves nothing: who asked may be gone before it could give it back.
+func TestNoTokenIsNoGrant(t *testing.T) {
+	t.Parallel()
+	client := redistest.Start(t).Client(t)
+	require.NoError(t, client.Set(bg, orders.Token, "many", 0).Err())
+	for _, call := range []lua.Call{take(mine, ttl), ask(mine, lua.Ticket{}, 1)} {
+		_, err := call.Run(bg, client)
+		require.ErrorContains(t, err, "not a number that can grow")
+		require.Zero(t, client.Exists(bg, orders.Lock).Val())
 	}
 }

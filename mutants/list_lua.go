@@ -100,7 +100,7 @@ return token or problem`,
 		New: `end
 return token or problem`,
 		Package: "lua",
-		Tests:   "^TestCounterThatSomebodySetIsNoToken$",
+		Tests:   "^TestNoTokenIsNoGrant$",
 	},
 	{
 		Name:    "a counter from an old snapshot counts on",

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -36,6 +37,19 @@ func TestEveryMutantCanStillBePlanted(t *testing.T) {
 				"mutant %q: %s has no test %s", m.Name, m.Package, top)
 		}
 	}
+}
+
+// TestAMutantOfAScriptIsPlanted tries one, from the library's own list.
+func TestAMutantOfAScriptIsPlanted(t *testing.T) {
+	i := slices.IndexFunc(mutants(), func(m Mutant) bool { return m.Name == "a repair is for ever" })
+	require.GreaterOrEqual(t, i, 0)
+	root, err := filepath.Abs("..")
+	require.NoError(t, err)
+	c := &court{root: root, limit: time.Minute}
+	defer c.close()
+	v := c.try(mutants()[i])
+	require.NoError(t, v.Err)
+	require.Equal(t, Killed, v.Fate)
 }
 
 var testFunc = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
