@@ -47,8 +47,8 @@ var luaMutants = []Mutant{
 		File:    "lua/guard.lua",
 		Old:     "local left = delay / 1000 - (up - 1)",
 		New:     "local left = delay / 1000 - (up + 1)",
-		Package: "lock",
-		Tests:   "^TestNodeVotesOnceItIsOlderThanTheGuard$",
+		Package: "lua",
+		Tests:   "^TestAServerMayBeASecondYoungerThanItSays$",
 	},
 	{
 		Name:    "a repair forgets the void mark",
@@ -64,8 +64,8 @@ var luaMutants = []Mutant{
 		Old: `redis.call('HSET', KEYS[1], ARGV[1], '1')
 redis.call('PEXPIRE', KEYS[1], ARGV[2])`,
 		New:     "redis.call('HSET', KEYS[1], ARGV[1], '1')",
-		Package: "lock",
-		Tests:   "^TestCrashedHolderBlocksNoLongerThanItsTTL$",
+		Package: "lua",
+		Tests:   "^TestAGrantHasItsTTL$",
 	},
 	{
 		Name:    "nobody is told what the holder has left",
@@ -140,8 +140,8 @@ return token or problem`,
 		File:    "lua/extend.lua",
 		Old:     "if KEYS[2] and redis.call('PEXPIRE', KEYS[2], ARGV[4]) == 0 then",
 		New:     "if KEYS[2] and redis.call('EXISTS', KEYS[2]) == 0 then",
-		Package: "lock",
-		Tests:   "^TestCounterOutlivesAHoldThatIsLongerThanItsRetention$",
+		Package: "lua",
+		Tests:   "^TestANodeThatIsToldOfATokenRemembersIt$",
 	},
 	{
 		Name:    "an extension helps a stranger",
@@ -219,8 +219,8 @@ return token or problem`,
 		Old: `redis.call('SET', KEYS[2], token, 'PX', ARGV[5])
 `,
 		New:     "",
-		Package: "lock",
-		Tests:   "^TestNodeThatForgotTheLockIsRepairedAndCountsAgain$",
+		Package: "lua",
+		Tests:   "^TestANodeThatIsToldOfATokenRemembersIt$",
 	},
 	{
 		Name: "marks are for ever",
