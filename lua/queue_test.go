@@ -343,3 +343,19 @@ func TestWhoYieldsHasItsPlaceBack(t *testing.T) {
 	require.EqualValues(t, 0, f.run(yield(third, final(2), 2)), "it has left")
 	require.Equal(t, "[{3 b:1}]", f.places())
 }
+
+// For hours, without being asked for again: a sign of life is all it takes.
+func TestSignsOfLifeKeepAPlace(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(take(other, time.Hour), ask(mine, lua.Ticket{}, 1), ask(third, lua.Ticket{}, 1))
+	for range 20 {
+		f.pass(3 * life / 4)
+		require.Empty(t, f.run(beat(mine, third)), "nobody has to ask")
+	}
+	f.run(leave(other, 0))
+	refused, err := lua.ParseFairAcquired(f.run(ask(third, lua.Ticket{}, 2)))
+	require.NoError(t, err)
+	require.Equal(t, mine, refused.Head)
+	require.Positive(t, f.run(ask(mine, lua.Ticket{}, 2)))
+}

@@ -8,7 +8,7 @@ var waiterMutants = []Mutant{
 		Old:     "if first = !t.nodes[node]; first {",
 		New:     "if first = true; first {",
 		Package: "waiter",
-		Tests:   "^TestOneReleaseWakesOnceAndNotOncePerNode$",
+		Tests:   "^TestQuorumThatFollowsAMinorityWakesAgain$",
 	},
 	{
 		Name: "a channel that is wanted again is unsubscribed",
@@ -40,7 +40,7 @@ var waiterMutants = []Mutant{
 		Name:    "a quorum waits for the grace",
 		File:    "waiter/channel.go",
 		Old:     "if first && t.count == h.quorum {",
-		New:     "if false {",
+		New:     "if _ = first; false {",
 		Package: "waiter",
 		Tests:   "^TestQuorumWakesAtOnceAndAMinorityAfterTheGrace$",
 	},
@@ -48,7 +48,7 @@ var waiterMutants = []Mutant{
 		Name:    "repetitions wake",
 		File:    "waiter/channel.go",
 		Old:     "if first && t.count == h.quorum {",
-		New:     "if t.count >= h.quorum {",
+		New:     "if _ = first; t.count >= h.quorum {",
 		Package: "waiter",
 		Tests:   "^TestOneReleaseWakesOnceAndNotOncePerNode$",
 	},
@@ -128,7 +128,8 @@ var waiterMutants = []Mutant{
 		File: "waiter/line.go",
 		Old: `		l.add = append(l.add, c)
 	}`,
-		New: `	}
+		New: `		_ = c
+	}
 	_ = l.wanted`,
 		Package: "waiter",
 		Tests:   "^TestSilentConnectionIsFoundWithinFourSeconds$",

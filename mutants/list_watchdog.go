@@ -45,29 +45,33 @@ var watchdogMutants = []Mutant{
 	{
 		Name: "renewals come before ends",
 		File: "watchdog/watchdog.go",
-		Old: `		if len(due) > 0 {
-			w.renew(due)
-		}
+		Old: `		var afters []func()
 `,
-		New:     "",
+		New: `		w.renew(due)
+		due = nil
+		var afters []func()
+`,
 		Package: "watchdog",
-		Tests:   "^TestWardIsRenewedOnceAtItsDate$",
+		Tests:   "^TestEndsComeBeforeRenewals$",
 	},
 	{
 		Name: "a ward is renewed again and again",
 		File: "watchdog/watchdog.go",
 		Old: `		ward.renewAt = never
 		due`,
-		New:     "		due",
+		New: `		ward.renewAt = now + instant(time.Second)
+		due`,
 		Package: "watchdog",
-		Tests:   "^TestWardIsRenewedOnceAtItsDate$",
+		Tests:   "^TestWardEndsOnTimeWhenItsRenewalMovesNoDate$",
 	},
 	{
 		Name: "a ward that has ended is renewed",
 		File: "watchdog/watchdog.go",
-		Old: `			ward.renewAt, ward.endAt = never, never
+		Old: `			heap.Pop(&w.wards)
+			ward.renewAt, ward.endAt = never, never
 `,
 		New: `			ward.endAt = never
+			heap.Fix(&w.wards, 0)
 `,
 		Package: "watchdog",
 		Tests:   "^TestPastDatesAreDueAtOnce$",
@@ -79,9 +83,8 @@ var watchdogMutants = []Mutant{
 		return
 	}
 	ward`,
-		New:     "	ward",
-		Package: "watchdog",
-		Tests:   "^TestCloseEndsAllCalls$",
+		New:        "	ward",
+		Equivalent: "the goroutine that calls has ended",
 	},
 	{
 		Name: "Close waits for nobody",

@@ -192,6 +192,17 @@ func TestNameIsGivenUpASecondAfterItsLastListener(t *testing.T) {
 		require.Zero(t, given())
 		time.Sleep(time.Nanosecond)
 		require.Equal(t, 3, given())
+
+		// Each name has its own second.
+		one, _ := listen(t, h, "one")
+		two, _ := listen(t, h, "two")
+		one.Close()
+		time.Sleep(time.Second / 2)
+		two.Close()
+		time.Sleep(time.Second / 2)
+		require.Equal(t, 6, given())
+		time.Sleep(time.Second)
+		require.Equal(t, 9, given())
 	})
 }
 

@@ -137,6 +137,7 @@ func TestSetReplacesBothDates(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, w *Watchdog, l *log) {
 		start, ward := time.Now(), l.ward()
 		w.Set(ward, in(time.Minute), in(2*time.Minute))
+		synctest.Wait()                                 // it sleeps until then
 		w.Set(ward, in(time.Second), in(3*time.Second)) // earlier
 		time.Sleep(2 * time.Second)
 		w.Set(ward, in(time.Hour), in(2*time.Hour)) // later
