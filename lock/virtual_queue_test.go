@@ -64,7 +64,7 @@ func TestGrantTakesTheHoldOutOfEveryQueue(t *testing.T) {
 		_, last := w.queueUp(bg)
 		require.NoError(t, l.Unlock(bg))
 		l = (<-next).lease
-		time.Sleep(time.Second)
+		time.Sleep(time.Second + beat/16) // between two signs of life
 		in, err := holder.Inspect(bg)
 		require.NoError(t, err)
 		require.Len(t, in.Queue, 1)
