@@ -19,9 +19,10 @@ type contender struct {
 
 // A site is where a contender works.
 type site struct {
-	addrs []string
-	ttl   time.Duration
-	seen  *traffic
+	addrs   []string
+	cluster bool // they are the masters of one Cluster, which is one node
+	ttl     time.Duration
+	seen    *traffic
 }
 
 // A locker is one process's access to a contender's locks. It is safe for concurrent use.

@@ -9,7 +9,7 @@ import (
 )
 
 type redislockLocker struct {
-	node    *redis.Client
+	node    redis.UniversalClient
 	client  *redislock.Client
 	options *redislock.Options
 	ttl     time.Duration
@@ -18,7 +18,7 @@ type redislockLocker struct {
 // openRedislock sets the pause between two tries.
 func openRedislock(pause time.Duration) func(site) (locker, error) {
 	return func(s site) (locker, error) {
-		node := newClient(s.addrs[0], s.seen)
+		node := newClients(s)[0]
 		return &redislockLocker{
 			node:    node,
 			client:  redislock.New(node),

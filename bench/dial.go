@@ -30,6 +30,14 @@ func newClient(addr string, seen *traffic) *redis.Client {
 
 // newClients makes one for each node.
 func newClients(s site) []redis.UniversalClient {
+	if s.cluster {
+		return []redis.UniversalClient{redis.NewClusterClient(&redis.ClusterOptions{
+			Addrs: s.addrs,
+			Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+				return dial(ctx, network, addr, s.seen)
+			},
+		})}
+	}
 	clients := make([]redis.UniversalClient, len(s.addrs))
 	for i, addr := range s.addrs {
 		clients[i] = newClient(addr, s.seen)

@@ -48,6 +48,7 @@ var workloads = []workload{
 	{"processes", "eight processes whose goroutines want one name", processes},
 	{"held", "leases that are held for three TTLs while the watchdog renews them", leases},
 	{"waiting", "callers blocked on names that another client holds, ten for each name", waiting},
+	{"cluster", "goroutines with a name each, or all with one, on a Cluster of three masters", cluster},
 	{"memory", "what Redis keeps for a lock", memory},
 	{"reenter", "one goroutine that locks what its owner holds already", reenter},
 	{"sick", "goroutines with a name each, on five nodes of which one is stopped", sick},

@@ -32,11 +32,11 @@ type server struct {
 // servers are the nodes of one run.
 type servers []*server
 
-// startServers starts n servers whose logs go to dir.
-func startServers(dir string, n int) (servers, error) {
+// startServers starts n servers whose logs go to dir, with more arguments if there are any.
+func startServers(dir string, n int, args ...string) (servers, error) {
 	var list servers
 	for range n {
-		s, err := startServer(dir)
+		s, err := startServer(dir, args...)
 		if err != nil {
 			list.close()
 			return nil, err
@@ -46,7 +46,7 @@ func startServers(dir string, n int) (servers, error) {
 	return list, nil
 }
 
-func startServer(dir string) (*server, error) {
+func startServer(dir string, args ...string) (*server, error) {
 	for range 50 {
 		// Below every system's ephemeral ports. Another may take it before the server
 		// does: then the server ends, and the next port is tried.
@@ -57,7 +57,7 @@ func startServer(dir string) (*server, error) {
 			continue
 		}
 		_ = l.Close()
-		s, err := launch(dir, addr, port)
+		s, err := launch(dir, addr, port, args...)
 		if err != nil || s != nil {
 			return s, err
 		}
@@ -66,14 +66,14 @@ func startServer(dir string) (*server, error) {
 }
 
 // launch returns nil if the port is taken after all.
-func launch(dir, addr string, port int) (*server, error) {
+func launch(dir, addr string, port int, args ...string) (*server, error) {
 	log, err := os.Create(filepath.Join(dir, fmt.Sprintf("redis-%d.log", port)))
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close() // the process has its own descriptor
-	cmd := exec.Command(redisbin.Name(), "--port", strconv.Itoa(port), "--bind", "127.0.0.1",
-		"--dir", dir, "--save", "", "--appendonly", "no")
+	cmd := exec.Command(redisbin.Name(), append([]string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1",
+		"--dir", dir, "--save", "", "--appendonly", "no"}, args...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	p, err := startProcess(cmd)
 	if err != nil {
@@ -102,13 +102,17 @@ func (s *server) info(section string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return infoFields(text), nil
+}
+
+func infoFields(text string) map[string]string {
 	fields := make(map[string]string)
 	for line := range strings.Lines(text) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
 			fields[name] = value
 		}
 	}
-	return fields, nil
+	return fields
 }
 
 // pause stops the process, connections stay open.

@@ -81,6 +81,7 @@ func (t *local) close() {
 type trial struct {
 	nodes     servers
 	addrs     []string // how the nodes are reached
+	cluster   bool     // they are one Cluster
 	job       job
 	span      time.Duration
 	processes int     // 0: in this one
@@ -111,7 +112,7 @@ func (b *bench) try(c contender, t trial) (f figures, failed error) {
 	}
 	defer sc.close()
 	var work team
-	s := site{addrs: t.addrs, ttl: b.ttl}
+	s := site{addrs: t.addrs, cluster: t.cluster, ttl: b.ttl}
 	if t.processes > 0 {
 		work, err = newRemote(c, s, t.job, sc, t.processes)
 	} else {
