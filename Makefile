@@ -66,8 +66,8 @@ examples: ## run every example on embedded nodes
 	@for e in $(EXAMPLES); do echo "== $$e"; $(GO) run ./examples/$$e || exit 1; echo; done
 
 .PHONY: bench
-bench: tools ## the toolkit beside its peers, a table for each workload; BENCH='-workload many' for less
-	@cd bench && $(GO) run . $(BENCH)
+bench: tools ## the toolkit beside its peers, in tables and docs/charts; BENCH='-workload many' for less
+	@cd bench && $(GO) run . -results results $(BENCH) && $(GO) run . -results results -charts ../docs/charts
 
 # Real servers, real faults: about eleven minutes. CELL, SEED and MUTANT narrow it down.
 .PHONY: chaos

@@ -79,6 +79,7 @@ func run(args []string, out io.Writer) (failed error) {
 	goroutines := flags.String("goroutines", "", "numbers of goroutines, separated by commas (default: each workload's)")
 	pagePath := flags.String("page", "", "a Markdown file to put the tables into, such as ../docs/performance.md")
 	flags.StringVar(&b.results.dir, "results", "", "a folder where the results of all runs are kept, such as results: targets are judged by all of them")
+	charts := flags.String("charts", "", "draw the results that are kept in -results into this folder, such as ../docs/charts, and measure nothing")
 	flags.IntVar(&b.repeat, "repeat", 5, "repetitions, of which the median is shown")
 	flags.DurationVar(&b.span, "duration", time.Second, "how long a contender is measured each time")
 	flags.DurationVar(&b.ttl, "ttl", 30*time.Second, "the TTL of every lock")
@@ -87,6 +88,9 @@ func run(args []string, out io.Writer) (failed error) {
 	p.flags(flags)
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *charts != "" {
+		return b.results.draw(*charts)
 	}
 	var err error
 	if b.nodes, err = numbers(*nodes); err != nil {
@@ -230,10 +234,7 @@ func numbers(s string) ([]int, error) {
 // show prints what a workload has found.
 func (b *bench) show(t *table, targets []target) {
 	t.print(b.out)
-	if len(targets) == 0 {
-		return
-	}
-	err := b.results.add(b.now, b.workload, targets)
+	err := b.results.add(b.now, b.workload, t, targets)
 	for i := range targets {
 		var err2 error
 		targets[i].past, err2 = b.results.past(b.workload, targets[i].what)
@@ -242,6 +243,8 @@ func (b *bench) show(t *table, targets []target) {
 	if err != nil {
 		b.faults = append(b.faults, err.Error())
 	}
-	b.printf("\n")
-	printTargets(b.out, targets)
+	if len(targets) > 0 {
+		b.printf("\n")
+		printTargets(b.out, targets)
+	}
 }

@@ -82,6 +82,18 @@ func (t *table) print(w io.Writer) {
 	}
 }
 
+// lines are the titles and the rows with nothing around the cells.
+func (t *table) lines() []string {
+	lines := []string{strings.Join(t.title, cellEnd)}
+	for _, row := range t.rows {
+		lines = append(lines, strings.Join(row, cellEnd))
+	}
+	return lines
+}
+
+// cellEnd stands between the cells of a kept line.
+const cellEnd = " | "
+
 // number tells whether a column holds numbers, which line up at their ends.
 func (t *table) number(i int) bool {
 	for _, row := range t.rows {
