@@ -106,7 +106,7 @@ tools:
 		exit 1; \
 	fi; \
 	echo "installing:$$missing"; \
-	$$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing > /dev/null
+	$$sudo apt-get -o Acquire::Retries=3 update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get -o DPkg::Lock::Timeout=120 -o Acquire::Retries=3 install -y -qq --no-install-recommends $$missing > /dev/null
 
 $(LINT):
 	@mkdir -p bin
