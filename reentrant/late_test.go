@@ -15,6 +15,7 @@ import (
 // Commands that the network keeps back, and delivers when all is over (trap 7, 8).
 
 func TestAcquisitionThatArrivesAfterTheReleaseIsVoid(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, 5, lock.WithoutWatchdog())
 	held := []*redistest.Held{r.proxies[0].Hold(acquireCall, 1), r.proxies[1].Hold(acquireCall, 1)}
 	lease, err := r.mutex().Lock(bg)
@@ -38,6 +39,7 @@ func TestAcquisitionThatArrivesAfterTheReleaseIsVoid(t *testing.T) {
 }
 
 func TestAcquisitionThatArrivesLateDoesNotDisturbTheNextHolder(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, 1, lock.WithoutWatchdog())
 	held := r.proxies[0].Hold(acquireCall, 1)
 	_, err := r.mutex().TryLock(bg)
@@ -55,6 +57,7 @@ func TestAcquisitionThatArrivesLateDoesNotDisturbTheNextHolder(t *testing.T) {
 }
 
 func TestCancelledAcquisitionThatArrivesLateIsVoid(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, 3, lock.WithoutWatchdog())
 	var held []*redistest.Held
 	for _, p := range r.proxies {
@@ -85,8 +88,9 @@ func TestCancelledAcquisitionThatArrivesLateIsVoid(t *testing.T) {
 }
 
 func TestRenewalThatArrivesAfterTheReleaseRevivesNothing(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{1, 3} {
-		r := newRig(t, n, lock.WithTTL(600*time.Millisecond))
+		r := newRig(t, n, lock.WithTTL(6*time.Second)) // the release has to wait for a node timeout
 		lease, err := r.mutex().Lock(bg)
 		require.NoError(t, err)
 		held := r.proxies[0].Hold(extendCall, 1)
@@ -104,6 +108,7 @@ func TestRenewalThatArrivesAfterTheReleaseRevivesNothing(t *testing.T) {
 }
 
 func TestExtensionThatArrivesLateDoesNotExtendAStranger(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, 3, lock.WithoutWatchdog(), lock.WithTTL(5*time.Second))
 	lease, err := r.mutex().Lock(bg)
 	require.NoError(t, err)
@@ -127,6 +132,7 @@ func TestExtensionThatArrivesLateDoesNotExtendAStranger(t *testing.T) {
 }
 
 func TestReleaseThatArrivesLateDoesNotReleaseALaterHold(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, 3, lock.WithoutWatchdog())
 	ctx := lock.WithOwner(bg) // the same owner: it is the hold that counts
 	lease, err := r.mutex().Lock(ctx)
@@ -147,6 +153,7 @@ func TestReleaseThatArrivesLateDoesNotReleaseALaterHold(t *testing.T) {
 }
 
 func TestRepairThatArrivesAfterTheReleaseRevivesNothing(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, 3, lock.WithTTL(3*time.Second))
 	lease, err := r.mutex().Lock(bg)
 	require.NoError(t, err)

@@ -17,9 +17,14 @@ import (
 	"github.com/holdfast-go/holdfast/reentrant"
 )
 
-// within bounds what should happen soon. Generous: the machine may be busy, and a
-// server that was stopped has much to catch up with.
-const within = time.Minute
+const (
+	// within bounds what should happen soon. Generous: the machine may be busy, and a
+	// server that was stopped has much to catch up with.
+	within = time.Minute
+	// patience is how long a node may be silent, unless a test says otherwise: on a busy
+	// machine the default is soon over.
+	patience = time.Second
+)
 
 // scripts by what they do, so that a fault can be aimed at one.
 var (
@@ -86,9 +91,10 @@ func countingRig(t *testing.T, n int) *rig {
 	return r
 }
 
+// newClient makes a client that is patient unless opts say otherwise.
 func newClient(t *testing.T, nodes []redis.UniversalClient, opts ...lock.ClientOption) *lock.Client {
 	t.Helper()
-	c, err := lock.NewClient(nodes, opts...)
+	c, err := lock.NewClient(nodes, append([]lock.ClientOption{lock.WithNodeTimeout(patience)}, opts...)...)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() }) // its error is for tests that are about Close
 	return c

@@ -25,8 +25,9 @@ const (
 	// promptly is well below the time between polls, which is two seconds at the least:
 	// what takes no longer was woken.
 	promptly = 1500 * time.Millisecond
-	// shortTTL is renewed every 600 ms: short for a test, long for a busy machine.
-	shortTTL = 2 * time.Second
+	// shortTTL is renewed every 1.3 seconds: short for a test, long for a busy machine, on
+	// which a renewal was seen to take two.
+	shortTTL = 4 * time.Second
 	// patience is a node timeout that a busy machine does not exceed. No node is ever
 	// silent here, so it delays nothing.
 	patience = 10 * time.Second
