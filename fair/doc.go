@@ -14,9 +14,9 @@
 // Each node keeps a queue, a zset of hold ids with a ticket as the score. A waiter's
 // ticket is the greatest that a quorum of nodes proposes, and each node proposes more
 // than any ticket that waits there; no clock is in it. A node grants a free lock to the
-// head of its queue alone, and a release wakes the head alone. Waiters show that they
-// are alive, all of one process and name together; scripts drop dead ones. A node that
-// lost its queue gets it again from the waiters, with the tickets they had.
+// head of its queue alone, and a release wakes the head alone. Waiters send
+// heartbeats, one for all of a process and name; scripts drop dead waiters. A node that
+// lost its queue gets it back from the waiters, with the tickets they had.
 //
 // # What it costs
 //

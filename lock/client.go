@@ -58,12 +58,12 @@ type Client struct {
 // NewClient makes a client over nodes: one Redis, or N independent ones of which a
 // quorum of N/2+1 must agree. A node is a plain client, a Sentinel failover client or
 // a ClusterClient, with whatever options; the lock client never closes it. A Ring is refused:
-// when a server of it fails it has names move to another one, whoever has their locks. Hooks
+// when one of its servers fails, it moves names to another one, whoever has their locks. Hooks
 // of plain clients and failover clients (AddHook) do not see the commands of locks, which are
 // sent with time limits of their own.
 //
 // NewClient connects to the nodes. It starts if a quorum answers, logs which nodes are
-// missing, and meets them when they can be reached. A Cluster counts if any of its masters
+// missing, and connects to them once they can be reached. A Cluster counts if any of its masters
 // answers; the log says which slots the missing ones have. It returns an error that says what
 // is wrong with nodes that can never vote: a nil client, a Ring, the same server twice, a
 // replica, a server that is older than Redis 6.2 or refuses scripts.

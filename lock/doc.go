@@ -29,7 +29,7 @@
 //     that clocks run at rates within the drift factor and a quorum of nodes keeps
 //     what it acknowledged.
 //   - I2 loss is seen: a lease that cannot be proven valid is over no later than its
-//     validity, with every node dead or silent.
+//     validity, even with every node dead or silent.
 //   - I3 tokens: a hold's token is greater than every token returned before on that
 //     name, over any quorum; re-entry returns the same one.
 //   - I4 retry-safe: a command that runs twice, or late, has no further effect.

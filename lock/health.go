@@ -67,8 +67,8 @@ func reached(a redlock.Answer) bool {
 	return a.Reply != nil || errors.As(a.Err, &refusal)
 }
 
-// Spare is how many more nodes may go before too few are left to vote. It is negative if
-// there are too few already: so many must come back.
+// Spare is how many more nodes may fail before too few are left to vote. It is negative if
+// too few are left already: that many must come back.
 func Spare(nodes []NodeHealth) int {
 	votes := 0
 	for _, n := range nodes {

@@ -14,8 +14,8 @@ type Kind interface {
 	Acquire(r Request) lua.Call
 	// Acquired reads a reply to Acquire.
 	Acquired(reply any) (lua.Acquired, error)
-	// Release ends the hold and wakes who comes next, unless somebody of this process does who asks right behind it: quiet.
-	// mark voids the hold id for so long.
+	// Release ends the hold and wakes the next in line. It wakes nobody if quiet: then another of
+	// this process asks right behind it. mark is for how long the hold id stays void.
 	Release(r Request, quiet bool, mark time.Duration) lua.Call
 	// Released reads a reply to Release: whether the hold was there, and whether only one
 	// listener was told of its end.

@@ -74,8 +74,8 @@ type clientOption func(*clientSettings)
 func (o clientOption) client(s *clientSettings) { o(s) }
 
 // WithTTL sets how long a lock lives on the nodes after it was last written: the
-// longest that a crashed holder blocks it. The watchdog renews it at a third of that.
-// The default is 30 seconds.
+// longest that a crashed holder blocks it. The watchdog renews it every third of
+// that. The default is 30 seconds.
 func WithTTL(d time.Duration) Option {
 	return option(func(s *settings) { s.ttl = d })
 }
@@ -85,8 +85,8 @@ func WithoutWatchdog() Option {
 	return option(func(s *settings) { s.renew = false })
 }
 
-// WithMaxHold has the renewal of a lease stop for good after d, so that it ends at
-// most a TTL later: a bound for work that hangs. The default, 0, is no cap.
+// WithMaxHold stops the renewal of a lease for good after d, so that it ends at
+// most a TTL later: a bound for work that hangs. The default, 0, is no limit.
 func WithMaxHold(d time.Duration) Option {
 	return option(func(s *settings) { s.maxHold = d })
 }
@@ -99,16 +99,16 @@ func WithWaiterHeartbeat(d time.Duration) Option {
 }
 
 // WithNodeTimeout sets how long one node may be silent before it counts as a no. The
-// default is 200 ms. It should be small against the TTL, and more than six round trips: so
-// many go by where go-redis has to make a new connection first. Time for which this process is
+// default is 200 ms. It should be small against the TTL, and more than six round trips: that
+// many pass when go-redis has to make a new connection first. Time for which this process is
 // behind, on a machine that is busy, is added to it, up to as much again: the answer may be
 // there, and not read yet.
 func WithNodeTimeout(d time.Duration) ClientOption {
 	return clientOption(func(s *clientSettings) { s.nodeTimeout = d })
 }
 
-// WithClockDrift sets what clocks may differ by while a lease lasts: factor times the
-// TTL, plus a fixed part. Validity is shorter than the TTL by so much. The defaults
+// WithClockDrift sets by how much clocks may differ while a lease lasts: factor times the
+// TTL, plus a fixed part. Validity is shorter than the TTL by that much. The defaults
 // are 0.01 and 2 ms.
 func WithClockDrift(factor float64, fixed time.Duration) ClientOption {
 	return clientOption(func(s *clientSettings) { s.driftFactor, s.driftFixed = factor, fixed })
@@ -143,8 +143,9 @@ func WithRestartGuard(d time.Duration) ClientOption {
 	return clientOption(func(s *clientSettings) { s.guard = d })
 }
 
-// WithLogger has the client log what its callers do not see otherwise: nodes missing
-// at the start, and lost leases. The default is silence.
+// WithLogger sets where the client logs what its callers do not see otherwise: nodes that go
+// down, come back or are kept out, lost leases, and waits that look like mistakes. The default
+// is silence.
 func WithLogger(l *slog.Logger) ClientOption {
 	return clientOption(func(s *clientSettings) { s.logger = l })
 }
@@ -196,7 +197,7 @@ func (s *settings) check(c *Client) error {
 	case s.maxHold > maxDuration:
 		return fmt.Errorf("the max hold is %v, it must not be more than %v", s.maxHold, maxDuration)
 	case s.beat < minBeat:
-		return fmt.Errorf("the waiter heartbeat of %v is too short, the least is %v", s.beat, minBeat)
+		return fmt.Errorf("the waiter heartbeat of %v is too short, the minimum is %v", s.beat, minBeat)
 	case s.beat > maxDuration:
 		return fmt.Errorf("the waiter heartbeat is %v, it must not be more than %v", s.beat, maxDuration)
 	}

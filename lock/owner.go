@@ -30,7 +30,7 @@ type owner struct {
 type ownerKey struct{}
 
 // WithOwner starts a scope: all Locks under the context that it returns share one new
-// owner, and re-enter what it holds; not what an owner of ctx holds. Without it, each Lock
+// owner, and re-enter what it holds, but not what an owner of ctx holds. Without it, each Lock
 // whose context does not come from [Lease.Context] has an owner of its own.
 func WithOwner(ctx context.Context) context.Context {
 	return context.WithValue(ctx, ownerKey{}, &owner{lasting: true})

@@ -68,7 +68,7 @@ func (g *Group) addNodes(nodes []redis.UniversalClient) error {
 			return fmt.Errorf("redlock: node %d of %d is a nil client", i+1, len(nodes))
 		}
 		if _, ok := client.(*redis.Ring); ok {
-			return fmt.Errorf("redlock: node %d of %d is a Ring, which has names move to another server when one fails, "+
+			return fmt.Errorf("redlock: node %d of %d is a Ring, which moves names to another server when one fails, "+
 				"whoever has their locks: give the servers themselves", i+1, len(nodes))
 		}
 		for j := range i {

@@ -85,7 +85,7 @@ func (n *node) identify(ctx context.Context) error {
 // fit tells why a server cannot vote, if it cannot. One that tells nothing may.
 func (n *node) fit(server, replication map[string]string) error {
 	if version := server["redis_version"]; version != "" && older(version) {
-		return fmt.Errorf("%w: %s has Redis %s, and %d.%d is the least", ErrUnfit, n.address, version, least[0], least[1])
+		return fmt.Errorf("%w: %s runs Redis %s, the minimum is %d.%d", ErrUnfit, n.address, version, least[0], least[1])
 	}
 	// A Cluster and a Sentinel say who is a replica, and may take a moment to say so.
 	if c, ok := n.client.(*redis.Client); ok && n.of == nil && c.Options().Addr != failover && replication["role"] == "slave" {

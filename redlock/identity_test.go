@@ -94,7 +94,7 @@ func TestServerThatIsTooOldIsRefusedWithItsVersion(t *testing.T) {
 		err := newGroup(t, c).Meet(bg)
 		if tooOld {
 			require.ErrorIs(t, err, redlock.ErrUnfit)
-			require.ErrorContains(t, err, s.Addr()+" has Redis "+version+", and 6.2 is the least")
+			require.ErrorContains(t, err, s.Addr()+" runs Redis "+version+", the minimum is 6.2")
 		} else {
 			require.NoError(t, err)
 		}

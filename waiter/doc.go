@@ -8,7 +8,7 @@
 // broken connection, as messages may have been missed meanwhile (I6).
 //
 // What it does not promise: Pub/Sub is at most once, so a wake-up may be lost, and a
-// wake-up says only that it is worth looking. Who waits looks again after
+// wake-up says only that it is worth looking. A waiter looks again after
 // [Subscription.Ready], and from time to time without any wake-up.
 //
 // A connection that has died in silence is found by a ping that gets no pong; the
