@@ -37,8 +37,8 @@ func mutants() []Mutant {
 			By:   "exclusion",
 			Cell: cell("workers cut off", 3, longer, Isolate),
 			Edits: []Edit{{"lock/renew.go",
-				"	confirmed := h.over == nil && !lost && b.Won()",
-				"	confirmed := h.over == nil && !lost"}},
+				"	renewed := h.over == nil && found == confirmed",
+				"	renewed := h.over == nil && found != gone"}},
 		},
 		{
 			Name: "restart guard ignored",

@@ -64,6 +64,7 @@ func (q *queuer) ask() (*Lease, denial, error) {
 		return nil, q.engine.cutOff(b), contextError(q.ctx) // leave cleans up
 	}
 	if b.Won() {
+		h.round = q.round
 		lease, d, err := h.grant(q.ctx, b, q.place, a.unsent)
 		if lease != nil {
 			a.conclude(granted, q.ticket)

@@ -155,6 +155,7 @@ func (h *hold) fence(ctx context.Context, b *redlock.Ballot, unsent time.Duratio
 			Hold:      h.id,
 			Token:     h.token,
 			Retention: h.engine.client.retention,
+			Round:     h.round,
 		}.Call(),
 		Yes:    lua.ParseFenced,
 		Unsent: unsent,

@@ -107,7 +107,7 @@ func (e *Engine) force(ctx context.Context, hold string, s State) (ended bool, e
 // whyGone tells why so many nodes, as b shows, do not have the hold any more.
 func (h *hold) whyGone(b *redlock.Ballot) Reason {
 	for i := range h.engine.client.group.Size() {
-		if e, err := lua.ParseExtended(b.Answer(i).Reply); err == nil && e == lua.ExtendForced {
+		if e, err := lua.ParseRestored(b.Answer(i).Reply); err == nil && e == lua.ExtendForced {
 			return ReasonForced
 		}
 	}

@@ -20,7 +20,8 @@ type hold struct {
 	id        string
 	token     int64
 	footprint *redlock.Footprint
-	brief     bool // of a TryLock, which waits no longer than its bound for anything
+	brief     bool  // of a TryLock, which waits no longer than its bound for anything
+	round     int64 // of a queuer's asking in which it was granted; 0: it was not queued
 
 	ward watchdog.Ward // its dates are set with mu held
 
@@ -208,6 +209,7 @@ const lastCall = 2 * time.Second
 func (h *hold) vacation(quiet bool, heir *place) redlock.Motion {
 	e := h.engine
 	r := h.request()
+	r.Undo = !h.leased()
 	if heir != nil {
 		r.Heir = heir.id
 	}
@@ -240,6 +242,13 @@ func (h *hold) removal(r Request, quiet bool) func(mark, again bool) lua.Call {
 		// A quiet one relies on who comes right behind it. By now that one has been refused.
 		return h.engine.kind.Release(r, quiet && !again, life)
 	}
+}
+
+// leased tells whether there ever was a lease of the hold: not of an attempt that is given back.
+func (h *hold) leased() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.validity.IsZero()
 }
 
 // vacated reads one node's reply to a release: that the hold is not there any more is
@@ -297,20 +306,4 @@ func await(most time.Duration, renewing ...<-chan struct{}) {
 			return
 		}
 	}
-}
-
-// gone counts the nodes that said for certain that the hold is not there.
-func gone(g *redlock.Group, b *redlock.Ballot) int {
-	n := 0
-	for i := range g.Size() {
-		if a := b.Answer(i); a.Vote == redlock.No && a.Err == nil && a.Reply != nil {
-			n++
-		}
-	}
-	return n
-}
-
-// isGone tells whether so many nodes do not have the hold that no quorum can.
-func isGone(g *redlock.Group, b *redlock.Ballot) bool {
-	return gone(g, b) > g.Size()-g.Quorum()
 }

@@ -56,5 +56,6 @@ type Request struct {
 	Life      time.Duration // of a waiter without a sign of life
 	Channel   string        // what the channel of a client begins with
 	Alone     bool          // no node is a Cluster: who listens to a server is connected to it
+	Undo      bool          // of a release: there never was a lease, and nobody was told the token
 	Heir      string        // of a Queue: the hold that asks right behind a quiet release, if one does
 }

@@ -206,12 +206,20 @@ func (h *hold) extend(ctx context.Context, ttl time.Duration) (validity time.Tim
 		return validity, h.fail("extend", reason) // the release does not know of this TTL
 	}
 	b, err := g.Decide(ctx, h.extension(ttl))
-	switch {
-	case err != nil:
+	if err != nil {
 		return validity, contextError(ctx)
-	case isGone(g, b):
+	}
+	found := judge(g, b, false)
+	if found == restorable {
+		if b, err = g.Decide(ctx, h.restoration(ttl)); err != nil {
+			return validity, contextError(ctx)
+		}
+		found = judge(g, b, true)
+	}
+	switch found {
+	case gone:
 		return validity, h.fail("extend", h.lose(h.whyGone(b)))
-	case !b.Won():
+	case undecided:
 		return validity, b.Err()
 	}
 	validity = g.Validity(b.Start(), ttl)

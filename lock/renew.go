@@ -70,10 +70,12 @@ func (h *hold) warn(then time.Time) {
 		"name", h.engine.name, "hold", h.id, "waiting", waits)
 }
 
-// A renewal is one round of extensions.
+// A renewal is one round of extensions, and one of restorations behind it if that finds no
+// quorum and may find one.
 type renewal struct {
-	hold *hold
-	ttl  time.Duration
+	hold     *hold
+	ttl      time.Duration
+	restored bool // the second round is under way
 
 	mu        sync.Mutex
 	confirmed bool   // by a quorum
@@ -84,14 +86,22 @@ type renewal struct {
 func (r *renewal) decided(b *redlock.Ballot) {
 	h := r.hold
 	g := h.engine.client.group
-	lost := isGone(g, b)
+	found := judge(g, b, r.restored)
+	if found == restorable {
+		r.restored = true
+		m := h.restoration(r.ttl)
+		m.Each = r.answered
+		m.Then = r.decided
+		g.Vote(m)
+		return
+	}
 	validity := g.Validity(b.Start(), r.ttl)
 
 	h.mu.Lock()
 	now := time.Now()
-	confirmed := h.over == nil && !lost && b.Won()
+	renewed := h.over == nil && found == confirmed
 	switch {
-	case confirmed:
+	case renewed:
 		h.confirm(validity)
 		for _, l := range h.leases {
 			if l.valid(now) && l.wantsRenewal(now) && validity.After(l.deadline) {
@@ -111,9 +121,9 @@ func (r *renewal) decided(b *redlock.Ballot) {
 	h.mu.Unlock()
 
 	switch {
-	case lost:
+	case found == gone:
 		h.lose(h.whyGone(b))
-	case confirmed:
+	case renewed:
 		r.mu.Lock()
 		r.confirmed = true
 		missing := r.missing
@@ -125,7 +135,7 @@ func (r *renewal) decided(b *redlock.Ballot) {
 // answered notes a node that does not have the hold and could have it again, or
 // repairs it if a quorum has confirmed that it was never without.
 func (r *renewal) answered(node int, a redlock.Answer) {
-	extended, err := lua.ParseExtended(a.Reply)
+	extended, err := lua.ParseRestored(a.Reply)
 	if err != nil || extended != lua.ExtendFree {
 		return
 	}

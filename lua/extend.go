@@ -31,11 +31,12 @@ func (e Extend) Call() Call {
 	return Call{script: extendScript, args: args}
 }
 
-// Extended is what extend.lua answers.
+// Extended is what extend.lua and restore.lua answer.
 type Extended int
 
-// The answers of extend.lua.
+// The answers of extend.lua, and the first one of restore.lua.
 const (
+	ExtendBack  Extended = 2  // the hold was not there, and is again
 	ExtendDone  Extended = 1  // the hold is there and lives longer
 	ExtendFree  Extended = 0  // the hold is not there, and nobody has the lock
 	ExtendTaken Extended = -1 // the hold is not there, and another has the lock

@@ -82,13 +82,17 @@ type FairRelease struct {
 	Hold string
 	Mark time.Duration // void the hold id for so long; 0: no need
 	Heir string        // waiting hold that asks right behind this, and need not be woken; "": none
+	Undo bool          // there never was a lease: take its token back
 }
 
 // Call makes the call.
 func (r FairRelease) Call() Call {
-	args := append(newCall(fairReleaseScript, 4, 5),
-		r.Keys.Lock, r.Keys.Void, r.Keys.Queue, r.Keys.Waiters,
-		r.Hold, r.Channel, Millis(r.Mark), flag(r.Alone), r.Heir)
+	args := append(newCall(fairReleaseScript, 4, 6), r.Keys.Lock, r.Keys.Void, r.Keys.Queue, r.Keys.Waiters)
+	if r.Undo {
+		args[2] = 5
+		args = append(args, r.Keys.Token)
+	}
+	args = append(args, r.Hold, r.Channel, Millis(r.Mark), flag(r.Alone), r.Heir)
 	return Call{script: fairReleaseScript, args: args}
 }
 
@@ -103,8 +107,8 @@ type FairYield struct {
 
 // Call makes the call.
 func (y FairYield) Call() Call {
-	args := append(newCall(fairYieldScript, 4, 7),
-		y.Keys.Lock, y.Keys.Void, y.Keys.Queue, y.Keys.Waiters,
+	args := append(newCall(fairYieldScript, 5, 7),
+		y.Keys.Lock, y.Keys.Void, y.Keys.Queue, y.Keys.Waiters, y.Keys.Token,
 		y.Hold, y.Ticket.Number, flag(y.Ticket.Final), Millis(y.Life), y.Channel, flag(y.Alone), y.Round)
 	return Call{script: fairYieldScript, args: args}
 }

@@ -1,9 +1,10 @@
 -- Ends a hold or its wait, and wakes who is next, unless that is who comes right behind.
 --
--- KEYS[1] lock:{name}          hash  hold id -> hold count
--- KEYS[2] lock:{name}:void     zset  voided hold id -> when the mark may go, microseconds
--- KEYS[3] lock:{name}:queue    zset  waiting hold id -> ticket
--- KEYS[4] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds
+-- KEYS[1] lock:{name}          hash    hold id -> hold count
+-- KEYS[2] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds
+-- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
+-- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
+-- KEYS[5] lock:{name}:token    string  fencing counter; of a hold without a lease only
 -- ARGV[1] hold id
 -- ARGV[2] what the channel of a client begins with
 -- ARGV[3] life of the mark that voids this hold id, milliseconds; 0: no mark
@@ -20,6 +21,10 @@
 -- uses place
 local found = redis.call('HDEL', KEYS[1], ARGV[1])
 local waited = drop(KEYS[3], KEYS[4], ARGV[1])
+if found == 1 and KEYS[5] then
+  -- uses unmint
+  unmint(KEYS[5])
+end
 -- The hash has one hold: without its field there is no lock.
 if (found == 1 or waited == 1 and redis.call('EXISTS', KEYS[1]) == 0) and
     (ARGV[5] == '' or redis.call('ZRANGE', KEYS[3], 0, 0)[1] ~= ARGV[5]) then

@@ -1,12 +1,13 @@
 -- Gives back a lock that only a minority of nodes granted, and waits on in the old place;
 -- or has who waits do so with its final ticket.
 --
--- KEYS[1] lock:{name}          hash  hold id -> hold count
--- KEYS[2] lock:{name}:void     zset  voided hold id -> when the mark may go, microseconds
--- KEYS[3] lock:{name}:queue    zset  waiting hold id -> ticket
--- KEYS[4] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds;
---                                    "hold id round" -> round in which it was granted,
---                                    ticket
+-- KEYS[1] lock:{name}          hash    hold id -> hold count
+-- KEYS[2] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds
+-- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
+-- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
+--                                      "hold id round" -> round in which it was granted,
+--                                      ticket
+-- KEYS[5] lock:{name}:token    string  fencing counter
 -- ARGV[1] hold id
 -- ARGV[2] ticket to wait with; 0: a new one
 -- ARGV[3] 1: the ticket is final
@@ -40,7 +41,10 @@ redis.call('HDEL', KEYS[4], round(ARGV[1]))
 
 -- uses clock, queue
 local now = clock()
-redis.call('HDEL', KEYS[1], ARGV[1])
+if redis.call('HDEL', KEYS[1], ARGV[1]) == 1 then
+  -- uses unmint
+  unmint(KEYS[5])
+end
 local ticket = 0
 if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then
   -- Back to where it waited, unless a quorum has settled another place since.

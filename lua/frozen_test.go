@@ -33,7 +33,11 @@ func freeze(t *testing.T) *frozen {
 	f := &frozen{t: t, memory: miniredis.RunT(t), now: time.Unix(1_000_000_000, 0), listeners: make(map[string]int)}
 	f.memory.SetTime(f.now)
 	f.memory.Server().SetPreHook(func(c *peers.Peer, name string, args ...string) bool {
-		if name != "PUBLISH" {
+		switch {
+		case name == "INFO" && args[0] == "server":
+			c.WriteBulk("# Server\r\nuptime_in_seconds:86400\r\n")
+			return true
+		case name != "PUBLISH":
 			return false
 		}
 		f.mu.Lock()

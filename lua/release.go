@@ -8,6 +8,7 @@ type Release struct {
 	Hold  string
 	Quiet bool          // do not publish the end
 	Mark  time.Duration // void the hold id for so long; 0: no need
+	Undo  bool          // there never was a lease: take its token back
 }
 
 // Call makes the call.
@@ -16,13 +17,17 @@ func (r Release) Call() Call {
 	if r.Quiet {
 		channel = ""
 	}
-	args := append(newCall(releaseScript, 1, 4), r.Keys.Lock)
-	if r.Mark > 0 {
+	args := append(newCall(releaseScript, 1, 6), r.Keys.Lock)
+	switch {
+	case r.Undo:
+		args[2] = 3
+		args = append(args, r.Keys.Void, r.Keys.Token)
+	case r.Mark > 0:
 		args[2] = 2
 		args = append(args, r.Keys.Void)
 	}
 	args = append(args, r.Hold, channel)
-	if r.Mark > 0 {
+	if r.Undo || r.Mark > 0 {
 		args = append(args, Millis(r.Mark))
 	}
 	return Call{script: releaseScript, args: args}

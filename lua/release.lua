@@ -1,11 +1,12 @@
 -- Ends a hold and says so.
 --
--- KEYS[1] lock:{name}       hash  hold id -> hold count
--- KEYS[2] lock:{name}:void  zset  voided hold id -> when the mark may go, microseconds;
---                                 with a mark only
+-- KEYS[1] lock:{name}        hash    hold id -> hold count
+-- KEYS[2] lock:{name}:void   zset    voided hold id -> when the mark may go, microseconds;
+--                                    with a mark, or with KEYS[3], only
+-- KEYS[3] lock:{name}:token  string  fencing counter; of a hold without a lease only
 -- ARGV[1] hold id
 -- ARGV[2] channel to tell of the end; empty: nobody needs to know
--- ARGV[3] life of the mark that voids this hold id, milliseconds; with a mark only
+-- ARGV[3] life of the mark that voids this hold id, milliseconds; 0 or absent: no mark
 --
 -- Returns 2   the hold is ended, and at most one listener to this server was told
 -- Returns 1   the hold is ended
@@ -16,6 +17,10 @@
 -- Late: hold ids are never used again, so it cannot touch a later hold.
 
 local found = redis.call('HDEL', KEYS[1], ARGV[1])
+if found == 1 and KEYS[3] then
+  -- uses unmint
+  unmint(KEYS[3])
+end
 if found == 1 and ARGV[2] ~= '' then
   -- A user without rights to the channel releases all the same; waiters poll.
   local told = redis.pcall('PUBLISH', ARGV[2], ARGV[1])
@@ -25,7 +30,7 @@ if found == 1 and ARGV[2] ~= '' then
 end
 -- The mark comes last: a server without memory refuses it, and must not refuse
 -- the release with it.
-if KEYS[2] then
+if KEYS[2] and ARGV[3] ~= '0' then
   -- uses clock
   local now = clock()
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now))

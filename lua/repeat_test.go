@@ -48,6 +48,23 @@ func fence(hold string, token int64) lua.Call {
 	return lua.Fence{Keys: orders, Hold: hold, Token: token, Retention: kept}.Call()
 }
 
+func restore(hold string, token int64) lua.Call {
+	return lua.Restore{Keys: orders, Hold: hold, Count: 1, TTL: ttl, Token: token, Retention: kept, Uptime: time.Second, Queued: true}.Call()
+}
+
+// undo ends a hold of which there was no lease.
+func undo(hold string) lua.Call {
+	return lua.Release{Keys: orders, Hold: hold, Undo: true}.Call()
+}
+
+func leaveUndone(hold string) lua.Call {
+	return lua.FairRelease{Fair: line, Hold: hold, Undo: true}.Call()
+}
+
+func fenceRound(hold string, token, round int64) lua.Call {
+	return lua.Fence{Keys: orders, Hold: hold, Token: token, Retention: kept, Round: round}.Call()
+}
+
 func repair(hold string, count int, token int64) lua.Call {
 	return lua.Repair{Keys: orders, Hold: hold, Count: count, TTL: ttl, Token: token, Retention: kept}.Call()
 }
@@ -123,6 +140,11 @@ func TestACallThatRunsTwiceChangesWhatItChangesOnce(t *testing.T) {
 		"extend of two leases":          {calls(take(mine, ttl)), lua.Extend{Keys: orders, Hold: mine, Count: 2, TTL: longer, Token: 1, Retention: kept}.Call()},
 		"fence":                         {calls(take(mine, ttl)), fence(mine, 1<<52)},
 		"repair":                        {nil, repair(mine, 2, 7)},
+		"restore":                       {calls(take(other, ttl), end(other, 0)), restore(mine, 1<<52)},
+		"restore, where it is":          {calls(take(mine, ttl)), restore(mine, 1<<52)},
+		"release, undone":               {calls(take(mine, ttl)), undo(mine)},
+		"fair_release, undone":          {calls(ask(mine, proposal(0), 1)), leaveUndone(mine)},
+		"fence of a round":              {calls(ask(mine, proposal(0), 1)), fenceRound(mine, 1<<52, 2)},
 		"force":                         {calls(take(mine, ttl)), lua.Force{Keys: orders, Hold: mine, Life: marked}.Call()},
 		"forced":                        {calls(take(mine, ttl)), lua.Forced{Keys: orders, Hold: mine}.Call()},
 		"extend, ended by force":        {calls(take(mine, ttl), lua.Force{Keys: orders, Hold: mine, Life: marked}.Call(), end(mine, 0)), extend(mine, longer, 1)},
@@ -182,6 +204,12 @@ func TestACallThatComesLateChangesNothing(t *testing.T) {
 		"fence, when another has it":                    {calls(take(mine, ttl), end(mine, 0), take(other, ttl)), fence(mine, 1<<52)},
 		"fence, with nothing there":                     {nil, fence(mine, 1<<52)},
 		"fence, after a greater one":                    {calls(take(mine, ttl), fence(mine, 1<<52)), fence(mine, 1<<51)},
+		"restore, after the release":                    {calls(take(mine, ttl), end(mine, marked)), restore(mine, 1<<52)},
+		"restore, when another has it":                  {calls(take(other, ttl)), restore(mine, 1<<52)},
+		"restore, when another had it":                  {calls(take(mine, ttl), end(mine, 0), take(other, ttl), end(other, 0)), restore(mine, 1)},
+		"release, undone, when another has it":          {calls(take(mine, ttl), undo(mine), take(other, ttl)), undo(mine)},
+		"fence of a round, after a yield of it":         {calls(ask(other, proposal(0), 1), ask(mine, proposal(0), 1)), fenceRound(mine, 1<<52, 2)},
+		"fair_yield, after a later round's fence":       {calls(ask(mine, proposal(0), 1), fenceRound(mine, 1<<52, 2)), yield(mine, final(1), 1)},
 		"repair, after the release":                     {calls(take(mine, ttl), end(mine, marked)), repair(mine, 1, 1<<52)},
 		"repair, when another has it":                   {calls(take(other, ttl)), repair(mine, 1, 1<<52)},
 		"repair, where it is":                           {calls(take(mine, longer)), repair(mine, 1, 7)},

@@ -27,6 +27,7 @@ var (
 	extendScript  = load("extend")
 	fenceScript   = load("fence")
 	repairScript  = load("repair")
+	restoreScript = load("restore")
 	inspectScript = load("inspect")
 	forceScript   = load("force")
 	forcedScript  = load("forced")

@@ -21,8 +21,8 @@ var lockMutants = []Mutant{
 	{
 		Name:    "a minority confirms a renewal",
 		File:    "lock/renew.go",
-		Old:     "!lost && b.Won()",
-		New:     "!lost",
+		Old:     "found == confirmed",
+		New:     "found != gone",
 		Package: "lock",
 		Tests:   "^TestLeaseIsLostAtItsDeadlineWhenAMinorityAnswers$",
 	},
@@ -323,17 +323,17 @@ var lockMutants = []Mutant{
 	},
 	{
 		Name:    "a loss needs fewer nodes",
-		File:    "lock/hold.go",
-		Old:     "return gone(g, b) > g.Size()-g.Quorum()",
-		New:     "return gone(g, b) >= g.Size()-g.Quorum()",
+		File:    "lock/restore.go",
+		Old:     "case free+refuse > most:",
+		New:     "case free+refuse >= most:",
 		Package: "lock",
 		Tests:   "^TestForgetfulAndSilentNodesTogetherAreNotYetALoss$",
 	},
 	{
 		Name:    "a silent node has forgotten",
-		File:    "lock/hold.go",
-		Old:     "a.Vote == redlock.No && a.Err == nil && a.Reply != nil {",
-		New:     "a.Vote == redlock.No {",
+		File:    "lock/restore.go",
+		Old:     "case a.Vote == redlock.Pending || err != nil:",
+		New:     "case a.Vote == redlock.Pending || err != nil:\n\t\t\trefuse++",
 		Package: "lock",
 		Tests:   "^TestForgetfulAndSilentNodesTogetherAreNotYetALoss$",
 	},
@@ -383,9 +383,9 @@ var lockMutants = []Mutant{
 	{
 		Name: "an extension by a minority is one",
 		File: "lock/lease.go",
-		Old: `	case !b.Won():
+		Old: `	case undecided:
 		return validity, b.Err()`,
-		New: `	case false:
+		New: `	case restorable:
 		return validity, b.Err()`,
 		Package: "lock",
 		Tests:   "^TestExtendWithoutAQuorumMayBeTriedAgain$",
@@ -432,10 +432,26 @@ var lockMutants = []Mutant{
 		Tests:   "^TestRenewalIsTriedAgainSoonButNotInALoop$",
 	},
 	{
+		Name:    "nodes that are free are not asked to vouch",
+		File:    "lock/restore.go",
+		Old:     "case !restored && free > 0",
+		New:     "case false && free > 0",
+		Package: "lock",
+		Tests:   "^TestHoldOfABareQuorumOutlivesOneOfItsNodes$",
+	},
+	{
+		Name:    "a hold that was deleted everywhere is restored",
+		File:    "lock/restore.go",
+		Old:     "case b.Won() && has > 0:",
+		New:     "case b.Won():",
+		Package: "lock",
+		Tests:   "^TestHoldThatIsDeletedEverywhereIsNotRestored$",
+	},
+	{
 		Name:    "a loss is not noticed",
 		File:    "lock/renew.go",
-		Old:     "lost := isGone(g, b)",
-		New:     "lost := false && isGone(g, b)",
+		Old:     "found := judge(g, b, r.restored)",
+		New:     "found := judge(g, b, r.restored) % gone",
 		Package: "lock",
 		Tests:   "^TestQuorumThatForgotTheLockIsALossAtTheNextRenewal$",
 	},
@@ -816,18 +832,18 @@ var lockMutants = []Mutant{
 	},
 	{
 		Name:    "half of an even number of nodes is no loss",
-		File:    "lock/hold.go",
-		Old:     "return gone(g, b) > g.Size()-g.Quorum()",
-		New:     "return gone(g, b) >= g.Quorum()",
+		File:    "lock/restore.go",
+		Old:     "case free+refuse > most:",
+		New:     "case free+refuse >= g.Quorum():",
 		Package: "lock",
 		Tests:   "^TestSoManyForgetfulNodes",
 	},
 	{
 		Name: "a re-entry that asks misses a loss",
 		File: "lock/lease.go",
-		Old: `	case isGone(g, b):
+		Old: `	case gone:
 `,
-		New: `	case false:
+		New: `	case restorable:
 `,
 		Package: "lock",
 		Tests:   "^TestReentryThatAsksFinds",

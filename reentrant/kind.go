@@ -18,7 +18,7 @@ func (kind) Acquire(r lock.Request) lua.Call {
 func (kind) Acquired(reply any) (lua.Acquired, error) { return lua.ParseAcquired(reply) }
 
 func (kind) Release(r lock.Request, quiet bool, mark time.Duration) lua.Call {
-	return lua.Release{Keys: r.Keys, Hold: r.Hold, Quiet: quiet, Mark: mark}.Call()
+	return lua.Release{Keys: r.Keys, Hold: r.Hold, Quiet: quiet, Mark: mark, Undo: r.Undo}.Call()
 }
 
 func (kind) Released(reply any) (lua.Released, error) { return lua.ParseReleased(reply) }

@@ -15,6 +15,7 @@ func (n *Node) Start() {
 		return
 	}
 	n.scripts = make(map[string]string)
+	n.started = time.Now()
 	n.server = miniredis.NewMiniRedis()
 	n.server.ClockTTL(true) // by itself miniredis lets no TTL pass
 	// This is how it starts without a listener.
@@ -41,6 +42,14 @@ func (n *Node) Kill() {
 func (n *Node) Restart() {
 	n.Kill()
 	n.Start()
+}
+
+// Reboot restarts the node with what it has in its memory, as a server that persists.
+func (n *Node) Reboot() {
+	n.mu.Lock()
+	n.started = time.Now()
+	n.mu.Unlock()
+	n.conns.close()
 }
 
 // Pause stops the node, like a process by SIGSTOP: it accepts connections and commands,

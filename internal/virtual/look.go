@@ -1,6 +1,7 @@
 package virtual
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -68,13 +69,15 @@ func (n *Node) hook(c *server.Peer, name string, args ...string) bool {
 	if slices.Contains(recorded, name) {
 		n.commands = append(n.commands, Command{At: time.Now(), Args: append([]string{name}, args...)})
 	}
-	mute, refused := n.mute, n.refused
+	mute, refused, up := n.mute, n.refused, time.Since(n.started)
 	n.mu.Unlock()
 	switch {
 	case refused != nil && refused(append([]string{name}, args...)):
 		c.WriteError("NOPERM this user has no permissions to run it")
 	case mute && name == "PUBLISH":
 		c.WriteInt(1)
+	case name == "INFO" && slices.Equal(args, []string{"server"}):
+		c.WriteBulk(fmt.Sprintf("# Server\r\nuptime_in_seconds:%d\r\n", int(up.Seconds())))
 	default:
 		return n.script(c, name, args)
 	}

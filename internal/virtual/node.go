@@ -21,7 +21,8 @@ type Node struct {
 
 	mu       sync.Mutex
 	server   *miniredis.Miniredis // nil: killed
-	request  time.Duration        // delays
+	started  time.Time
+	request  time.Duration // delays
 	reply    time.Duration
 	mute     bool
 	refused  func(args []string) bool // nil: nothing

@@ -1,0 +1,86 @@
+package lock
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// A verdict is what a round of extensions comes to, or one of restorations behind it.
+type verdict uint8
+
+const (
+	undecided  verdict = iota // too few answers: another round may find a quorum
+	confirmed                 // a quorum has the hold, and nobody else was granted the lock since it was
+	restorable                // a round of restorations may find such a quorum
+	gone                      // so many nodes do not have the hold that no quorum can
+)
+
+// judge tells what b comes to, which extended the hold; or restored it, behind that.
+//
+// A node that is free gets the hold back before a quorum has confirmed it if it vouches that
+// nobody else has been granted the lock since. So the nodes that have the hold and those that
+// vouch count together: a later holder would have had one of them, and that one would know.
+//
+// If none of a quorum has the hold, somebody has deleted it, and that counts: whoever ends a
+// lock by hand must not find it back. So does a single node have nobody to get it back by.
+func judge(g *redlock.Group, b *redlock.Ballot, restored bool) verdict {
+	var has, free, refuse int
+	forced := false
+	for i := range g.Size() {
+		a := b.Answer(i)
+		answer, err := lua.ParseRestored(a.Reply)
+		switch {
+		case a.Vote == redlock.Pending || err != nil:
+		case answer == lua.ExtendDone:
+			has++
+		case answer == lua.ExtendFree:
+			free++
+		case answer == lua.ExtendBack:
+		default:
+			refuse++
+			forced = forced || answer == lua.ExtendForced
+		}
+	}
+	most := g.Size() - g.Quorum() // may be without it
+	switch {
+	case b.Won() && has > 0:
+		return confirmed
+	case b.Won():
+		return gone
+	case !restored && free > 0 && free+refuse < g.Size() && refuse <= most && !forced:
+		return restorable
+	case free+refuse > most:
+		return gone
+	}
+	return undecided
+}
+
+// restoration is extension, but a node that is free and vouches for the hold has it again.
+func (h *hold) restoration(ttl time.Duration) redlock.Motion {
+	g := h.engine.client.group
+	h.mu.Lock()
+	count, since := max(len(h.leases), 1), h.since
+	h.mu.Unlock()
+	return redlock.Motion{
+		Name: "restore",
+		Call: lua.Restore{
+			Keys:      h.keys(),
+			Hold:      h.id,
+			Count:     count,
+			TTL:       ttl,
+			Token:     h.token,
+			Retention: h.engine.client.retention,
+			// No later does an answer count.
+			Uptime: max(time.Since(since)+g.NodeTimeout(), h.engine.client.guard),
+			Queued: h.engine.contest().queue,
+		}.Call(),
+		Yes: func(reply any) (bool, error) {
+			e, err := lua.ParseRestored(reply)
+			return e == lua.ExtendDone || e == lua.ExtendBack, err
+		},
+		Creates:   true,
+		Footprint: h.footprint,
+	}
+}

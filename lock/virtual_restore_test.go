@@ -1,0 +1,189 @@
+package lock_test
+
+import (
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+// A lease is kept as long as a quorum is well, and a gap in the ownership is a loss.
+
+// bareQuorum has m's lock granted by nodes[:quorum] alone: a rival has the votes of the others
+// for that moment.
+func (w *world) bareQuorum(m lock.Locker) *lock.Lease {
+	w.t.Helper()
+	// By now each node has its counter, and has run for a while.
+	require.NoError(w.t, w.lock(m).Unlock(bg))
+	time.Sleep(time.Minute)
+	others := w.nodes[len(w.nodes)/2+1:]
+	clients := virtual.NewHost(others).Clients(w.t)
+	for _, c := range clients {
+		_, err := lua.Acquire{Keys: keys, Hold: "rival:1", TTL: time.Minute, Retention: retention}.Call().Run(bg, c)
+		require.NoError(w.t, err)
+	}
+	l := w.lock(m)
+	for _, c := range clients {
+		_, err := lua.Release{Keys: keys, Hold: "rival:1", Quiet: true, Undo: true}.Call().Run(bg, c)
+		require.NoError(w.t, err)
+	}
+	requireHolder(w.t, l.ID(), w.nodes[:len(w.nodes)/2+1])
+	requireHolder(w.t, "", others)
+	return l
+}
+
+// ofBothKinds runs f for each kind of lock in worlds of so many nodes each.
+func ofBothKinds(t *testing.T, sizes []int, f func(t *testing.T, w *world, of func(*process) lock.Locker)) {
+	t.Helper()
+	for kind, of := range map[string]func(*process) lock.Locker{
+		"reentrant": func(p *process) lock.Locker { return p.mutex() },
+		"fair":      func(p *process) lock.Locker { return p.queue() },
+	} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, sizes, func(t *testing.T, w *world) { f(t, w, of) })
+		})
+	}
+}
+
+func TestHoldOfABareQuorumOutlivesOneOfItsNodes(t *testing.T) {
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			ofBothKinds(t, []int{3, 4, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+				l := w.bareQuorum(of(w.process()))
+				fault(w.nodes[0])
+				time.Sleep(long)
+				require.NoError(t, l.Err())
+				require.NoError(t, l.Extend(bg, time.Hour))
+				require.NoError(t, l.Unlock(bg))
+				synctest.Wait()
+				requireHolder(t, "", w.nodes[1:])
+			})
+		})
+	}
+}
+
+// The caller's own extension finds the same quorum as a renewal.
+func TestExtendOfABareQuorumOutlivesOneOfItsNodes(t *testing.T) {
+	ofBothKinds(t, []int{3, 4, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+		l := w.bareQuorum(of(w.process(lock.WithoutWatchdog())))
+		w.nodes[0].Kill()
+		sent := time.Now()
+		require.NoError(t, l.Extend(bg, time.Hour))
+		require.Equal(t, sent.Add(validity(time.Hour)), l.Deadline())
+		synctest.Wait()
+		requireHolder(t, l.ID(), w.nodes[1:])
+		require.NoError(t, l.Unlock(bg))
+	})
+}
+
+// The others have it again at once, and one more may go.
+func TestNodeThatVouchesCountsFromThenOn(t *testing.T) {
+	ofBothKinds(t, []int{5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+		l := w.bareQuorum(of(w.process()))
+		w.nodes[0].Kill()
+		time.Sleep(defaultTTL / 3)
+		synctest.Wait()
+		requireHolder(t, l.ID(), w.nodes[1:])
+		w.nodes[1].Kill()
+		time.Sleep(long)
+		require.NoError(t, l.Err())
+		require.NoError(t, l.Unlock(bg))
+	})
+}
+
+// Between the two, another had the lock: that must be seen, and at once, whether it has the lock
+// still or not.
+func TestRivalThatWasGrantedTheLockInAGapIsALoss(t *testing.T) {
+	for name, gone := range map[string]func(t *testing.T, w *world, rival *lock.Lease){
+		"and has it":     func(*testing.T, *world, *lock.Lease) {},
+		"and had it":     func(t *testing.T, _ *world, rival *lock.Lease) { require.NoError(t, rival.Unlock(bg)) },
+		"and was forgot": func(_ *testing.T, w *world, _ *lock.Lease) { w.nodes[len(w.nodes)-1].Flush() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ofBothKinds(t, []int{3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+				l := w.bareQuorum(of(w.process()))
+				ctx := l.Context(bg)
+				w.nodes[0].Flush() // and does not stay out for a TTL
+				rival := w.lock(of(w.process()))
+				require.Greater(t, rival.Token(), l.Token())
+				gone(t, w, rival)
+				time.Sleep(defaultTTL / 3)
+				synctest.Wait()
+				require.ErrorIs(t, l.Err(), lock.ErrLost)
+				requireLost(ctx, t, l)
+			})
+		})
+	}
+}
+
+// A node that knows nothing cannot vouch: it may have been the rival's.
+func TestNodeThatMayHaveForgottenDoesNotVouch(t *testing.T) {
+	for name, fault := range map[string]func(*virtual.Node){
+		"empty":        (*virtual.Node).Flush,
+		"started anew": (*virtual.Node).Reboot,
+	} {
+		t.Run(name, func(t *testing.T) {
+			ofBothKinds(t, []int{3, 4, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+				l := w.bareQuorum(of(w.process()))
+				ctx := l.Context(bg)
+				others := w.nodes[len(w.nodes)/2+1:]
+				w.nodes[0].Kill()
+				each(others, fault)
+				time.Sleep(defaultTTL)
+				require.ErrorIs(t, l.Err(), lock.ErrLost)
+				requireLost(ctx, t, l)
+				synctest.Wait()
+				requireHolder(t, "", others)
+			})
+		})
+	}
+}
+
+// Who deletes a lock by hand wants it to end.
+func TestHoldThatIsDeletedEverywhereIsNotRestored(t *testing.T) {
+	ofBothKinds(t, []int{1, 3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+		m := of(w.process())
+		require.NoError(t, w.lock(m).Unlock(bg))
+		time.Sleep(time.Minute)
+		l := w.lock(m)
+		each(w.nodes, func(n *virtual.Node) { n.Memory().Del(keys.Lock) })
+		time.Sleep(defaultTTL / 3)
+		synctest.Wait()
+		require.ErrorIs(t, l.Err(), lock.ErrLost)
+		synctest.Wait()
+		requireHolder(t, "", w.nodes)
+	})
+}
+
+// Attempts in vain leave counters as they were, or no node could vouch under contention.
+func TestAttemptInVainLeavesCountersAsTheyWere(t *testing.T) {
+	ofBothKinds(t, []int{3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+		l := w.bareQuorum(of(w.process()))
+		others := w.nodes[len(w.nodes)/2+1:]
+		m := of(w.process())
+		before, err := others[0].Memory().Get(keys.Token)
+		require.NoError(t, err)
+		for range 3 {
+			_, err := m.TryLock(bg)
+			require.ErrorIs(t, err, lock.ErrLocked)
+			synctest.Wait()
+		}
+		for _, n := range others {
+			counter, err := n.Memory().Get(keys.Token)
+			require.NoError(t, err)
+			require.Equal(t, before, counter)
+			require.Positive(t, n.Memory().TTL(keys.Token))
+		}
+		known, err := strconv.ParseInt(before, 10, 64)
+		require.NoError(t, err)
+		require.LessOrEqual(t, known, l.Token())
+		require.NoError(t, l.Unlock(bg))
+		require.Greater(t, w.lock(m).Token(), l.Token())
+	})
+}

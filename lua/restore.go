@@ -1,0 +1,35 @@
+package lua
+
+import "time"
+
+// Restore calls restore.lua: it extends a hold, and gives it back to a node that lacks it and
+// vouches that nobody else has been granted the lock since.
+type Restore struct {
+	Keys      Keys
+	Hold      string
+	Count     int // of the hold
+	TTL       time.Duration
+	Token     int64
+	Retention time.Duration // life of an idle fencing counter
+	Uptime    time.Duration // how long the server must have run to vouch
+	Queued    bool          // the hold came out of a fair queue
+}
+
+// Call makes the call.
+func (r Restore) Call() Call {
+	args := append(newCall(restoreScript, 3, 7), r.Keys.Lock, r.Keys.Token, r.Keys.Void)
+	if r.Queued {
+		args[2] = 4
+		args = append(args, r.Keys.Waiters)
+	}
+	args = append(args, r.Hold, Millis(r.TTL), r.Token, Millis(r.Retention), r.Count, Millis(r.Uptime))
+	return Call{script: restoreScript, args: args}
+}
+
+// ParseRestored reads a reply of restore.lua.
+func ParseRestored(reply any) (Extended, error) {
+	if n, ok := reply.(int64); ok && n >= -2 && n <= 2 {
+		return Extended(n), nil
+	}
+	return 0, &unexpected{restoreScript, reply}
+}

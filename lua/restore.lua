@@ -1,0 +1,63 @@
+-- Extends a hold, and gives it back to a node that lacks it and vouches that nobody else has
+-- been granted the lock since.
+--
+-- KEYS[1] lock:{name}          hash    hold id -> hold count
+-- KEYS[2] lock:{name}:token    string  fencing counter
+-- KEYS[3] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds;
+--                                      "hold id forced" beside it
+-- KEYS[4] lock:{name}:waiters  hash    "hold id round" -> round in which it was granted,
+--                                      ticket; of a fair lock only
+-- ARGV[1] hold id
+-- ARGV[2] TTL, milliseconds
+-- ARGV[3] fencing token of the hold
+-- ARGV[4] life of an idle fencing counter, milliseconds
+-- ARGV[5] hold count
+-- ARGV[6] how long this server must have run to vouch, milliseconds
+--
+-- Returns 2    the hold was not there, and is again
+-- Returns 1    the hold is there and was extended
+-- Returns 0    the hold is not there and the lock is free, and this node does not vouch
+-- Returns -1   the hold is not there: another holds the lock, or this hold id was voided
+-- Returns -2   the hold is not there: it was ended by force
+--
+-- Why a node can vouch: whoever was granted the lock later has a greater token, which a quorum
+-- of nodes got to know while it had the lock there. A node that never heard of a greater one
+-- was not among them, unless it has forgotten it: with its counter, or as it was started again
+-- since. Then it knows nothing, and says so.
+--
+-- Twice: a second run finds the field of the first, and the TTL is never shortened.
+-- Late: after the release, the mark in KEYS[3] refuses it; after another was granted the lock,
+-- the counter.
+
+local count, back = redis.call('HGET', KEYS[1], ARGV[1]), 1
+if not count then
+  if redis.call('ZSCORE', KEYS[3], ARGV[1] .. ' forced') then
+    return -2
+  end
+  if redis.call('EXISTS', KEYS[1]) == 1 or redis.call('ZSCORE', KEYS[3], ARGV[1]) then
+    return -1
+  end
+  local known = tonumber(redis.call('GET', KEYS[2]))
+  if not known or known > tonumber(ARGV[3]) then
+    return 0
+  end
+  -- uses guard
+  if guard(ARGV[6]) then
+    return 0
+  end
+  back = 2
+end
+if count ~= ARGV[5] then
+  redis.call('HSET', KEYS[1], ARGV[1], ARGV[5])
+end
+-- As with an extension: no yield that is still under way may take it back.
+if KEYS[4] then
+  redis.call('HDEL', KEYS[4], ARGV[1] .. ' round')
+end
+if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+end
+if redis.call('PEXPIRE', KEYS[2], ARGV[4]) == 0 then
+  redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[4])
+end
+return back
