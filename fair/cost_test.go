@@ -2,7 +2,6 @@ package fair_test
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,49 +47,37 @@ func TestUncontendedItSendsWhatReentrantSends(t *testing.T) {
 }
 
 func TestUncontendedItTakesOneRoundAlsoAfterOthersHaveWaited(t *testing.T) {
-	t.Parallel()
-	const trip = 100 * time.Millisecond
-	for _, n := range []int{1, 5} {
-		r := newRig(t, n)
-		c, proxies := r.proxied(t, calm, lock.WithNodeTimeout(time.Second))
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		const trip = 100 * time.Millisecond
+		mutex := b.mutex(t, lock.WithNodeTimeout(time.Second))
 		took := func() time.Duration {
-			for _, p := range proxies {
-				p.SetDelay(trip)
+			for _, n := range b.nodes {
+				n.SetDelay(trip/2, trip/2)
 			}
 			fastest := time.Hour
-			for range 3 { // the machine may be busy
+			for range 3 { // the first may have to make connections
 				start := time.Now()
-				lease, err := r.mutex(c).Lock(bg)
+				lease, err := mutex.Lock(bg)
 				require.NoError(t, err)
 				fastest = min(fastest, time.Since(start))
 				require.NoError(t, lease.Unlock(bg))
 			}
-			for _, p := range proxies {
-				p.SetDelay(0)
+			for _, n := range b.nodes {
+				n.SetDelay(0, 0)
 			}
+			time.Sleep(time.Second) // what was under way has ended
 			return fastest
 		}
-		// A new name's counters differ from node to node, and the token takes a second
-		// round, of any lock, until those have met.
-		redistest.Eventually(t, within, func() bool {
-			lease, err := r.mutex(c).Lock(bg)
-			require.NoError(t, err)
-			require.NoError(t, lease.Unlock(bg))
-			token := strconv.FormatInt(lease.Token(), 10)
-			return !slices.ContainsFunc(r.eyes, func(n redis.UniversalClient) bool { return n.Get(bg, r.keys().Token).Val() != token })
-		}, "all counters agree")
-		fresh := took()
-		lease := r.hold(t)
-		waiting := r.enqueue(t, here{c}, "waiter")
+		require.NoError(t, held(t, mutex).Unlock(bg)) // the scripts are known
+		require.Equal(t, trip, took())
+		lease := held(t, b.mutex(t))
+		waiting := enqueue(mutex)
 		require.NoError(t, lease.Unlock(bg))
-		waiting.pass(t)
-		after := took()
-		t.Logf("%d nodes, %v a round trip: %v, and %v after contention", n, trip, fresh, after)
-		require.GreaterOrEqual(t, fresh, trip)
-		require.Less(t, fresh, 2*trip)
-		require.Less(t, after, 2*trip)
-		r.requireDrained(t)
-	}
+		waiting.granted(t, waiting.began)
+		require.NoError(t, waiting.lease.Unlock(bg))
+		time.Sleep(time.Second)
+		require.Equal(t, trip, took())
+	})
 }
 
 func TestCommandsPerHandOverDoNotGrowWithTheWaiters(t *testing.T) {
