@@ -146,6 +146,7 @@ func (a *asking) answered(node int, answer redlock.Answer) {
 	a.mu.Unlock()
 	switch {
 	case outcome == granted && !yes:
+		a.hold.refused()
 		a.settle([]int{node})
 	case outcome == refused && (yes || ticket.Final && s.differs(ticket)):
 		a.yield([]int{node}, ticket, a.unsent)
@@ -186,6 +187,7 @@ func (a *asking) conclude(o outcome, ticket lua.Ticket) (kept int, greatest int6
 	a.mu.Unlock()
 	if o == granted {
 		if len(no) > 0 {
+			a.hold.refused()
 			a.settle(no)
 		}
 		return 0, 0

@@ -45,7 +45,7 @@ func (e *Engine) try(ctx context.Context, s *slot) (*Lease, denial, error) {
 
 // claim is the motion to give h the lock.
 func (h *hold) claim() redlock.Motion {
-	return redlock.Motion{
+	m := redlock.Motion{
 		Name:      "acquire",
 		Call:      h.engine.kind.Acquire(h.request()),
 		Yes:       h.engine.granted,
@@ -53,6 +53,10 @@ func (h *hold) claim() redlock.Motion {
 		Footprint: h.footprint,
 		Unsent:    patience(h.ttl), // among tens of thousands who try at once
 	}
+	if h.engine.client.group.Size() > 1 {
+		m.Each = h.voted
+	}
+	return m
 }
 
 // conclude makes a lease of what became of a claim: of its ballot, or of the wait for it,

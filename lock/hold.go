@@ -40,6 +40,8 @@ type hold struct {
 	last     error         // what the last round of renewals came to, if it failed
 	since    time.Time     // when it was granted
 	warned   bool          // that others of this client wait for it
+	uneven   bool          // a node has refused it since it was last renewed: a rival has that one
+	pause    time.Duration // until it is renewed for that; 0: it was not of late
 }
 
 // request is what the kind's scripts are told about the hold.
@@ -77,6 +79,9 @@ func (h *hold) watch(start time.Time) {
 	h.ward.Owner = h
 	h.since = start
 	h.renewAt = start.Add(h.beat() - rand.N(h.ttl/6+1)) // holds taken together part
+	if h.uneven {
+		h.renewSoon()
+	}
 	h.schedule()
 }
 
@@ -85,6 +90,39 @@ func (h *hold) watch(start time.Time) {
 func (h *hold) beat() time.Duration {
 	third := h.ttl / 3
 	return third - rand.N(third/8+1)
+}
+
+// voted notes a node's answer to the claim.
+func (h *hold) voted(_ int, a redlock.Answer) {
+	if a.Vote == redlock.No {
+		h.refused()
+	}
+}
+
+// refused notes that a node does not have the hold, as another has its vote. Rivals give such
+// votes back at once, so the node is soon free, and the next renewal repairs it. It comes
+// early then: until it does, the hold hangs on the nodes that are left.
+func (h *hold) refused() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.uneven || h.over != nil {
+		return
+	}
+	h.uneven = true
+	if h.since.IsZero() || h.renewing != nil {
+		return // watch and decided look at it
+	}
+	h.renewSoon()
+	h.schedule()
+}
+
+// renewSoon has the next renewal come early, with a pause that grows while nodes go on to
+// refuse. Called with mu held.
+func (h *hold) renewSoon() {
+	h.pause = min(max(2*h.pause, 10*time.Millisecond+rand.N(15*time.Millisecond)), h.ttl)
+	if soon := time.Now().Add(h.pause); soon.Before(h.renewAt) {
+		h.renewAt = soon
+	}
 }
 
 // schedule sets the ward's dates from the leases. Called with mu held.

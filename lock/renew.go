@@ -27,6 +27,10 @@ func (h *hold) renew() {
 		return
 	}
 	h.renewing = make(chan struct{})
+	if !h.uneven {
+		h.pause = 0
+	}
+	h.uneven = false
 	ttl := h.ttl
 	look := !h.warned && now.Sub(h.since) > ttl
 	h.mu.Unlock()
@@ -109,6 +113,9 @@ func (r *renewal) decided(b *redlock.Ballot) {
 			}
 		}
 		h.renewAt = b.Start().Add(h.beat())
+		if h.uneven {
+			h.renewSoon()
+		}
 		h.last = nil
 	default:
 		// No quorum, which may pass: again soon, until the validity ends.
@@ -136,6 +143,9 @@ func (r *renewal) decided(b *redlock.Ballot) {
 // repairs it if a quorum has confirmed that it was never without.
 func (r *renewal) answered(node int, a redlock.Answer) {
 	extended, err := lua.ParseRestored(a.Reply)
+	if err == nil && extended == lua.ExtendTaken {
+		r.hold.refused()
+	}
 	if err != nil || extended != lua.ExtendFree {
 		return
 	}
@@ -180,5 +190,6 @@ func (h *hold) repair(missing []bool, ttl time.Duration) {
 		Creates:   true,
 		Footprint: h.footprint,
 		Skip:      func(node int) bool { return !missing[node] },
+		Each:      h.voted,
 	})
 }

@@ -187,3 +187,45 @@ func TestAttemptInVainLeavesCountersAsTheyWere(t *testing.T) {
 		require.Greater(t, w.lock(m).Token(), l.Token())
 	})
 }
+
+// A rival that had a node's vote gives it back at once, and that node must have the hold before
+// another one goes.
+func TestNodeThatRefusedHasTheHoldSoonAfter(t *testing.T) {
+	ofBothKinds(t, []int{3, 4, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+		l := w.bareQuorum(of(w.process()))
+		time.Sleep(100 * time.Millisecond)
+		requireHolder(t, l.ID(), w.nodes)
+		asked := len(renewals(w.nodes[0]))
+		require.LessOrEqual(t, asked, 2)
+		time.Sleep(time.Second)
+		require.Len(t, renewals(w.nodes[0]), asked, "then all is well")
+		require.NoError(t, l.Unlock(bg))
+	})
+}
+
+// What goes on to be held by another is asked for less and less often.
+func TestNodeThatGoesOnToRefuseIsAskedLessAndLess(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		w.nodes[0].Memory().HSet(keys.Lock, "rival:1", "1")
+		w.nodes[0].Memory().SetTTL(keys.Lock, long)
+		l := w.lock(w.process().mutex())
+		time.Sleep(defaultTTL)
+		asked := len(renewals(w.nodes[1]))
+		require.InDelta(t, 12, asked, 4)
+		time.Sleep(10 * defaultTTL)
+		require.LessOrEqual(t, len(renewals(w.nodes[1]))-asked, 36, "as often as any hold")
+		require.NoError(t, l.Unlock(bg))
+	})
+}
+
+// A fixed lease is not renewed, for this no more than for anything else.
+func TestFixedLeaseIsNotRenewedEarly(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		l := w.bareQuorum(w.process(lock.WithoutWatchdog()).mutex())
+		deadline := l.Deadline()
+		time.Sleep(time.Second)
+		require.Empty(t, renewals(w.nodes[0]))
+		require.Equal(t, deadline, l.Deadline())
+		require.NoError(t, l.Unlock(bg))
+	})
+}
