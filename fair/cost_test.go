@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -44,40 +43,6 @@ func TestUncontendedItSendsWhatReentrantSends(t *testing.T) {
 		require.GreaterOrEqual(t, scripts, 2*rounds*r.quorum())
 		r.requireDrained(t)
 	}
-}
-
-func TestUncontendedItTakesOneRoundAlsoAfterOthersHaveWaited(t *testing.T) {
-	inBubbles(t, func(t *testing.T, b *bubble) {
-		const trip = 100 * time.Millisecond
-		mutex := b.mutex(t, lock.WithNodeTimeout(time.Second))
-		took := func() time.Duration {
-			for _, n := range b.nodes {
-				n.SetDelay(trip/2, trip/2)
-			}
-			fastest := time.Hour
-			for range 3 { // the first may have to make connections
-				start := time.Now()
-				lease, err := mutex.Lock(bg)
-				require.NoError(t, err)
-				fastest = min(fastest, time.Since(start))
-				require.NoError(t, lease.Unlock(bg))
-			}
-			for _, n := range b.nodes {
-				n.SetDelay(0, 0)
-			}
-			time.Sleep(time.Second) // what was under way has ended
-			return fastest
-		}
-		require.NoError(t, held(t, mutex).Unlock(bg)) // the scripts are known
-		require.Equal(t, trip, took())
-		lease := held(t, b.mutex(t))
-		waiting := enqueue(mutex)
-		require.NoError(t, lease.Unlock(bg))
-		waiting.granted(t, waiting.began)
-		require.NoError(t, waiting.lease.Unlock(bg))
-		time.Sleep(time.Second)
-		require.Equal(t, trip, took())
-	})
 }
 
 func TestCommandsPerHandOverDoNotGrowWithTheWaiters(t *testing.T) {

@@ -82,12 +82,14 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		s.logger = slog.New(slog.DiscardHandler)
 	}
 	log := newJournal(s.logger)
+	back := newRecovery()
 	group, err := redlock.New(nodes, redlock.Config{
 		NodeTimeout: s.nodeTimeout,
 		DriftFactor: s.driftFactor,
 		DriftFixed:  s.driftFixed,
 		Logger:      log.Logger,
 		Samples:     samples(s.prefix),
+		Back:        back.due,
 	})
 	if err != nil {
 		return nil, err
@@ -123,6 +125,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 	}
 	c.hub = waiter.New(nodes, group.Quorum(), log.Logger, names...)
 	c.watchdog = watchdog.New(renew)
+	back.begin(c)
 	c.logGuarded()
 	return c, nil
 }
@@ -184,13 +187,8 @@ func (c *Client) Close() error {
 	}
 	c.closed = true
 	c.drain()
-	var holds []*hold
-	for _, ct := range c.contests {
-		if ct.holder != nil {
-			holds = append(holds, ct.holder)
-		}
-	}
 	c.mu.Unlock()
+	holds := c.all()
 
 	// Each step is made for all holds before the next is made for one: there may be thousands,
 	// each with a renewal in flight to a node that is silent.

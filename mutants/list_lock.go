@@ -530,10 +530,10 @@ var lockMutants = []Mutant{
 	{
 		Name: "Close keeps what is held",
 		File: "lock/client.go",
-		Old: `		if ct.holder != nil {
-			holds`,
-		New: `		if false {
-			holds`,
+		Old: `	holds := c.all()
+`,
+		New: `	holds := c.all()[:0]
+`,
 		Package: "lock",
 		Tests:   "^TestCloseReleasesWhatIsHeld$",
 	},
@@ -897,5 +897,31 @@ var lockMutants = []Mutant{
 `,
 		Package: "lock",
 		Tests:   "^TestWorkFindsItsInnermostLease$",
+	},
+	{
+		Name:    "a node that is back is not noticed",
+		File:    "lock/recovery.go",
+		Old:     "	if c != nil && begins {",
+		New:     "	if _ = begins; false {",
+		Package: "lock",
+		Tests:   "^TestNodesThatComeBackEmptyOneAfterTheOtherCostNoLease$",
+	},
+	{
+		Name:    "all holds are given back at once",
+		File:    "lock/recovery.go",
+		Old:     "recoveryStep  = 250",
+		New:     "recoveryStep  = 100000",
+		Package: "lock",
+		Tests:   "^TestManyHoldsAreGivenBackOneAfterTheOther$",
+	},
+	{
+		Name: "only some holds are given back",
+		File: "lock/recovery.go",
+		Old: `	r.running = r.again || len(r.holds) > 0
+`,
+		New: `	r.running = r.again
+`,
+		Package: "lock",
+		Tests:   "^TestManyHoldsAreGivenBackOneAfterTheOther$",
 	},
 }

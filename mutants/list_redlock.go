@@ -156,12 +156,14 @@ var redlockMutants = []Mutant{
 		Tests:   "^TestValidityCountsFromTheStartAndIsShorterByTheDrift$",
 	},
 	{
-		Name:    "one server may be two nodes",
-		File:    "redlock/identity.go",
-		Old:     "other != nil && other != n {",
-		New:     "other != nil && other == n {",
+		Name: "one server may be two nodes",
+		File: "redlock/identity.go",
+		Old: `	case other != nil:
+`,
+		New: `	case other != nil && false:
+`,
 		Package: "redlock",
-		Tests:   "^TestOneServerUnderTwoAddressesIsRefused$",
+		Tests:   "^TestOneServerUnderTwoAddressesIsRefused$|^TestAnAddressThatMoves",
 	},
 	{
 		Name:    "a node that refuses scripts is only missing",
@@ -293,14 +295,6 @@ var redlockMutants = []Mutant{
 		Tests:   "^TestAnAddressThatMovesToAnotherNodesServerHasNoVote$",
 	},
 	{
-		Name:    "a server may be two nodes",
-		File:    "redlock/identity.go",
-		Old:     "if other := g.identities[id]; other != nil && other != n {",
-		New:     "if other := g.identities[id]; false {",
-		Package: "redlock",
-		Tests:   "^TestOneServerUnderTwoAddressesIsRefused$|^TestAnAddressThatMoves",
-	},
-	{
 		Name:    "any number of creations is sent to a silent node",
 		File:    "redlock/debts.go",
 		Old:     "return l.debts.open >= maxOpen && (l.failing || l.stuck > 0)",
@@ -403,5 +397,22 @@ var redlockMutants = []Mutant{
 		New:     "	if false {",
 		Package: "lock",
 		Tests:   "^TestClientStartsWithAShardAway$",
+	},
+	{
+		Name: "the end of an outage is not told",
+		File: "redlock/outage.go",
+		Old: `	l.node.group.config.Back()
+`,
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestNodesThatComeBackEmptyOneAfterTheOtherCostNoLease$",
+	},
+	{
+		Name:    "a new server is not told",
+		File:    "redlock/identity.go",
+		Old:     "	if n.servers++; n.servers > 1 {",
+		New:     "	if n.servers++; false {",
+		Package: "redlock",
+		Tests:   "^TestANewServerAtANodesAddressIsTold$",
 	},
 }

@@ -14,13 +14,18 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// Config sets up a [Group]. Each field must be set, except Logger and Samples.
+// Config sets up a [Group]. Each field must be set, except Logger, Samples and Back.
 type Config struct {
 	NodeTimeout time.Duration // a node silent for so long counts as a no
 	DriftFactor float64       // how far apart two clocks may run: a share of the TTL
 	DriftFixed  time.Duration // and a fixed part, for the granularity of expiry
 	Logger      *slog.Logger  // nil: silent; its handler must not block, as lanes wait for it
 	Samples     []lua.Call    // of lua.Server, about names that a Cluster would spread; none: no batches
+
+	// Back is called when a node answers again after an outage, or is another server than it
+	// was: it may have forgotten what it had. It must not block, nor call the group. nil:
+	// nobody needs to know.
+	Back func()
 }
 
 // A Group is N independent nodes that vote as one. It is safe for concurrent use.
@@ -43,6 +48,9 @@ func New(nodes []redis.UniversalClient, config Config) (*Group, error) {
 	}
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	if config.Back == nil {
+		config.Back = func() {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	g := &Group{

@@ -48,10 +48,16 @@ func (g *Group) register(n *node, id string) error {
 	n = n.root()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if other := g.identities[id]; other != nil && other != n {
+	switch other := g.identities[id]; {
+	case other == n:
+		return nil
+	case other != nil:
 		return &duplicateError{other.address, n.address}
 	}
 	g.identities[id] = n
+	if n.servers++; n.servers > 1 {
+		g.config.Back()
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"net"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
@@ -55,6 +56,28 @@ func TestAnAddressThatMovesToAnotherNodesServerHasNoVote(t *testing.T) {
 
 	point(servers[2])
 	redistest.Eventually(t, within, func() bool { return decide(t, g, all).Answer(2).Vote == redlock.Yes }, "it has its vote again")
+}
+
+// A server that was started again may have forgotten what it had, and nothing need have failed
+// meanwhile: a connection that was closed is made anew.
+func TestANewServerAtANodesAddressIsTold(t *testing.T) {
+	t.Parallel()
+	servers := redistest.StartN(t, 3)
+	var back atomic.Int64
+	g, err := redlock.New(redistest.Clients(t, servers), redlock.Config{
+		NodeTimeout: patience, DriftFactor: 0.01, DriftFixed: 2 * time.Millisecond,
+		Back: func() { back.Add(1) },
+	})
+	require.NoError(t, err)
+	t.Cleanup(g.Close)
+	require.NoError(t, g.Meet(bg))
+	all := probe()
+	all.All = true
+	decide(t, g, all)
+	require.Zero(t, back.Load())
+	servers[1].Restart()
+	redistest.Eventually(t, within, func() bool { return decide(t, g, all).Answer(1).Vote == redlock.Yes }, "it votes again")
+	require.Positive(t, back.Load())
 }
 
 func TestReplicaIsRefusedWithItsRole(t *testing.T) {

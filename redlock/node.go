@@ -36,6 +36,8 @@ type node struct {
 	refused error      // nil: it was not; guarded by meeting, as the time is
 
 	refusedAt time.Time
+
+	servers int // that it has been; guarded by the group's mu
 }
 
 func newNode(g *Group, client redis.UniversalClient, timeout time.Duration) *node {

@@ -106,8 +106,7 @@ func (o *op) recall() {
 func (o *op) settle(n *node, reply any, err error) (owes bool) {
 	m := &o.ballot.motion
 	over := err == nil || isOver(err) // a dial that took too long among others
-	var timeout net.Error
-	if !over && errors.As(err, &timeout) && timeout.Timeout() {
+	if !over && isTimeout(err) {
 		err = ErrSilent // by a bound's deadline or the connection's, whichever comes first
 	}
 	a := Answer{Vote: No, Reply: reply, Err: err}
@@ -181,4 +180,11 @@ func mayHaveWritten(err error) bool {
 	var refusal redis.Error
 	return errors.As(err, &refusal) &&
 		!slices.ContainsFunc(notRun, func(prefix string) bool { return strings.HasPrefix(refusal.Error(), prefix) })
+}
+
+// isTimeout tells an error of a deadline, whoever has set it. It is apart from settle, which
+// would allocate for what it asks also where there is no error.
+func isTimeout(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
 }

@@ -36,4 +36,5 @@ func (l *lane) back() {
 	}
 	l.node.group.config.Logger.Info("redlock: a node is back", "node", l.node.address, "after", time.Since(l.outage.since))
 	l.outage = outage{}
+	l.node.group.config.Back()
 }
