@@ -108,6 +108,9 @@ tools:
 	echo "installing:$$missing"; \
 	$$sudo apt-get -o Acquire::Retries=3 update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get -o DPkg::Lock::Timeout=120 -o Acquire::Retries=3 install -y -qq --no-install-recommends $$missing > /dev/null
 
+.PHONY: linter
+linter: $(LINT)
+
 $(LINT):
 	@mkdir -p bin
 	GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
