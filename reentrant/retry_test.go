@@ -2,6 +2,7 @@ package reentrant_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -116,6 +117,9 @@ func (s story) play(t *testing.T, r *rig) {
 		for _, p := range r.proxies {
 			p.Reset()
 		}
+		redistest.Eventually(t, within, func() bool {
+			return !slices.ContainsFunc(r.locks.Health(bg), func(n lock.NodeHealth) bool { return !n.Votes })
+		}, "connections are made anew")
 	}
 }
 
