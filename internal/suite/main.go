@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/redisbin"
@@ -18,7 +20,7 @@ func main() {
 		return
 	}
 	var s suite
-	flag.IntVar(&s.beside, "p", 2, "so many packages side by side")
+	flag.IntVar(&s.beside, "p", 2, "so many packages of the first module side by side, and one of the others beside them")
 	flag.IntVar(&s.parallel, "parallel", 4, "so many tests of a package side by side; they mostly wait")
 	flag.StringVar(&s.run, "run", "", "only tests whose names match")
 	flag.DurationVar(&s.stress, "stress", 0, "run again and again for so long, on a machine that is kept busy")
@@ -69,22 +71,35 @@ func (s *suite) round(ctx context.Context, parts []*part, env []string) error {
 	}
 	r := newReport(os.Stdout, total)
 	defer r.beat(30 * time.Second)()
-	for _, p := range parts {
-		args := []string{
-			"test", "-json", "-race", "-count=1", "-timeout", s.timeout.String(), "-run", s.run,
-			"-p", fmt.Sprint(s.beside), "-parallel", fmt.Sprint(s.parallel),
+	// What is heavy is in the first module. The others, which mostly compile, go beside it.
+	var rest sync.WaitGroup
+	var failed error
+	rest.Go(func() {
+		for _, p := range parts[1:] {
+			failed = errors.Join(failed, r.follow(s.command(ctx, p, 1, env)))
 		}
-		cmd := exec.CommandContext(ctx, "go", append(args, p.packages...)...)
-		cmd.Dir = p.dir
-		// A binary with the race detector sleeps a second before it exits, for threads that
-		// are not Go's.
-		cmd.Env = append(os.Environ(), "HOLDFAST_REQUIRE_REDIS=1", "GORACE=atexit_sleep_ms=50 "+os.Getenv("GORACE"))
-		cmd.Env = append(cmd.Env, env...)
-		if err := r.follow(cmd); err != nil {
-			return err
-		}
+	})
+	err := r.follow(s.command(ctx, parts[0], s.beside, env))
+	rest.Wait()
+	if err := errors.Join(err, failed); err != nil {
+		return err
 	}
 	return r.verdict()
+}
+
+// command tests one module, so many of its packages side by side.
+func (s *suite) command(ctx context.Context, p *part, beside int, env []string) *exec.Cmd {
+	args := []string{
+		"test", "-json", "-race", "-count=1", "-timeout", s.timeout.String(), "-run", s.run,
+		"-p", fmt.Sprint(beside), "-parallel", fmt.Sprint(s.parallel),
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, p.packages...)...)
+	cmd.Dir = p.dir
+	// A binary with the race detector sleeps a second before it exits, for threads that
+	// are not Go's.
+	cmd.Env = append(os.Environ(), "HOLDFAST_REQUIRE_REDIS=1", "GORACE=atexit_sleep_ms=50 "+os.Getenv("GORACE"))
+	cmd.Env = append(cmd.Env, env...)
+	return cmd
 }
 
 // A part is what is run of one module.

@@ -40,6 +40,7 @@ type testID struct{ pkg, test string }
 // counts are the tests of one package.
 type counts struct {
 	ended   int
+	failed  []string
 	running map[string]bool
 }
 
@@ -71,6 +72,7 @@ func (r *report) follow(cmd *exec.Cmd) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+	failed := false // a package, that is: there is a line about it
 	for lines := bufio.NewReader(pipe); ; {
 		line, err := lines.ReadString('\n')
 		var e event
@@ -79,20 +81,27 @@ func (r *report) follow(cmd *exec.Cmd) error {
 			var exit *exec.ExitError
 			if err := cmd.Wait(); err != nil && !errors.As(err, &exit) {
 				return err
-			} else if err != nil && len(r.failed) == 0 {
-				r.failed = append(r.failed, strings.Join(cmd.Args, " "))
+			} else if err != nil && !failed {
+				r.fail(strings.Join(cmd.Args, " "))
 			}
 			return nil
 		case json.Unmarshal([]byte(line), &e) != nil:
 			r.print("%s", line)
 		default:
-			r.take(&e)
+			failed = r.take(&e) || failed
 		}
 	}
 }
 
-// take deals with one event.
-func (r *report) take(e *event) {
+// fail notes what has failed, for the verdict.
+func (r *report) fail(what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed = append(r.failed, what)
+}
+
+// take deals with one event. It tells whether that is the failure of a package.
+func (r *report) take(e *event) (failed bool) {
 	if e.Package == "" {
 		e.Package, _, _ = strings.Cut(e.ImportPath, " ") // "p [p.test]" when it was built
 	}
@@ -109,7 +118,7 @@ func (r *report) take(e *event) {
 		c.running[e.Test] = true
 	case "output", "build-output":
 		if strings.HasPrefix(e.Output, "=== ") {
-			return // that it runs
+			return false // that it runs
 		}
 		if r.printed[key] == nil {
 			r.printed[key] = new(strings.Builder)
@@ -119,14 +128,17 @@ func (r *report) take(e *event) {
 	case "pass", "skip", "fail":
 		if e.Test == "" {
 			r.end(e, c)
-			return
+			return e.Action == "fail"
 		}
 		delete(c.running, e.Test)
 		c.ended++
 		if e.Action != "fail" {
 			delete(r.printed, key)
+		} else {
+			c.failed = append(c.failed, e.Test)
 		}
 	}
+	return false
 }
 
 // end prints the line of a package, and what its failed tests have printed.
@@ -135,7 +147,7 @@ func (r *report) end(e *event, c *counts) {
 	name := strings.TrimPrefix(e.Package, module)
 	word := map[string]string{"pass": "ok", "skip": "ok", "fail": "FAIL"}[e.Action]
 	if e.Action == "fail" {
-		r.failed = append(r.failed, name)
+		r.failed = append(r.failed, strings.Join(append([]string{name}, c.failed...), " "))
 		for _, key := range r.order {
 			if text := r.printed[key]; text != nil && key.pkg == e.Package {
 				for line := range strings.Lines(text.String()) {

@@ -45,7 +45,7 @@ func TestWhatFailedIsShownAndNothingElse(t *testing.T) {
 		event{Action: "fail", Package: module + "lua", Test: "TestA"},
 		event{Action: "fail", Package: module + "lua"},
 	)
-	require.ErrorContains(t, err, ": lua")
+	require.ErrorContains(t, err, ": lua TestA")
 	require.Contains(t, out, "    the reason\n")
 	require.NotContains(t, out, "=== RUN")
 	require.NotContains(t, out, "no reason")
