@@ -20,6 +20,7 @@ func main() {
 	pkg := flag.String("pkg", "", "only mutants of files in this package")
 	parallel := flag.Int("parallel", 2, "mutants at a time")
 	list := flag.Bool("list", false, "print the mutants, and do nothing")
+	show := flag.Bool("show", false, "print what the tests print, too")
 	flag.Parse()
 	chosen, err := choose(mutants(), *which, *pkg)
 	if err != nil {
@@ -35,7 +36,7 @@ func main() {
 	if err != nil {
 		fatal(err)
 	}
-	c := &court{root: root, limit: time.Minute}
+	c := &court{root: root, limit: time.Minute, show: *show}
 	r, err := c.session(chosen, *parallel, os.Stdout)
 	c.close()
 	if err != nil {
@@ -99,6 +100,7 @@ func (c *court) session(mutants []Mutant, parallel int, out io.Writer) (*Report,
 		r.Verdicts[i] = v
 		mu.Lock()
 		defer mu.Unlock()
+		fmt.Fprint(out, v.Output)
 		fmt.Fprintln(out, v.line())
 	})
 	r.Took = time.Since(began)

@@ -18,6 +18,7 @@ import (
 type court struct {
 	root  string
 	limit time.Duration // for the tests of a mutant
+	show  bool          // verdicts have the tests' output
 
 	mu       sync.Mutex
 	binaries map[string]*binary // by package: those that read their scripts
@@ -31,6 +32,8 @@ type Verdict struct {
 	Build time.Duration // of the test binary
 	Took  time.Duration // by the tests
 	Err   error         // why the mutant could not be tried
+
+	Output string // of the tests, if that is to be shown
 }
 
 // Fate is how a trial ended.
@@ -68,6 +71,9 @@ func (c *court) try(m Mutant) Verdict {
 	began = time.Now()
 	output, err := c.run(m.Package, program, m.Tests, c.limit, env...)
 	v.Took = time.Since(began)
+	if c.show {
+		v.Output = output
+	}
 	v.Fate, v.By, v.Err = judge(output, err)
 	return v
 }

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestEveryMutantCompiles fails for a mutant that would be an error of the compiler: a
+// variable that is not used any more, say. Types are checked, nothing is built.
+func TestEveryMutantCompiles(t *testing.T) {
+	c := newChecker(t, mutants())
+	for _, m := range mutants() {
+		if m.ofScripts() || m.Equivalent != "" {
+			continue
+		}
+		texts, err := apply("..", m)
+		if !assert.NoError(t, err) {
+			continue
+		}
+		for dir := range c.dirs(texts) {
+			assert.NoError(t, c.check(dir, texts), "mutant %q of %s", m.Name, m.File)
+		}
+	}
+}
+
+// TestAMutantThatDoesNotCompileIsNoticed plants one that would not.
+func TestAMutantThatDoesNotCompileIsNoticed(t *testing.T) {
+	m := Mutant{File: "lock/shutdown.go"}
+	c := newChecker(t, []Mutant{m})
+	text, err := os.ReadFile(filepath.Join("..", m.File))
+	require.NoError(t, err)
+	require.NoError(t, c.check("lock", map[string]string{m.File: string(text)}))
+	require.ErrorContains(t, c.check("lock", map[string]string{m.File: string(text) + "\nfunc f() { unused := 1 }\n"}), "unused")
+}
+
+// A checker checks the types of packages, some files of which are replaced.
+type checker struct {
+	packages map[string]listed // by folder, from the root of the repository
+	importer types.Importer
+	files    *token.FileSet
+}
+
+// A listed is what go list tells of a package.
+type listed struct {
+	ImportPath, Dir, Export string
+	GoFiles                 []string
+}
+
+// newChecker makes one for the packages of mutants.
+func newChecker(t *testing.T, mutants []Mutant) *checker {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	require.NoError(t, err)
+	c := &checker{packages: make(map[string]listed), files: token.NewFileSet()}
+	texts := make(map[string]string)
+	for _, m := range mutants {
+		for _, e := range m.edits() {
+			texts[e.File] = ""
+		}
+	}
+	args := []string{"list", "-C", root, "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles"}
+	for dir := range c.dirs(texts) {
+		args = append(args, "./"+dir)
+	}
+	cmd := exec.Command("go", args...)
+	out, err := cmd.Output()
+	var failed *exec.ExitError
+	if errors.As(err, &failed) {
+		t.Log(string(failed.Stderr))
+	}
+	require.NoError(t, err)
+	exports := make(map[string]string)
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); decoder.More(); {
+		var p listed
+		require.NoError(t, decoder.Decode(&p))
+		exports[p.ImportPath] = p.Export
+		if dir, err := filepath.Rel(root, p.Dir); err == nil {
+			c.packages[filepath.ToSlash(dir)] = p
+		}
+	}
+	c.importer = importer.ForCompiler(c.files, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})
+	return c
+}
+
+// dirs are the folders of Go files among texts.
+func (c *checker) dirs(texts map[string]string) map[string]bool {
+	dirs := make(map[string]bool)
+	for file := range maps.Keys(texts) {
+		if strings.HasSuffix(file, ".go") {
+			dirs[filepath.Dir(file)] = true
+		}
+	}
+	return dirs
+}
+
+// check returns what a compiler would say of the package in dir, with texts in place of files.
+func (c *checker) check(dir string, texts map[string]string) error {
+	p, ok := c.packages[dir]
+	if !ok {
+		return fmt.Errorf("there is no package in %s", dir)
+	}
+	parsed := make([]*ast.File, 0, len(p.GoFiles))
+	for _, name := range slices.Sorted(slices.Values(p.GoFiles)) {
+		path := filepath.Join(p.Dir, name)
+		var text any // nil: as it is in the file
+		if edited, ok := texts[filepath.Join(dir, name)]; ok {
+			text = edited
+		}
+		f, err := parser.ParseFile(c.files, path, text, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		parsed = append(parsed, f)
+	}
+	_, err := (&types.Config{Importer: c.importer}).Check(p.ImportPath, c.files, parsed, nil)
+	return err
+}

@@ -1,0 +1,142 @@
+package main
+
+// fairQueueMutants are bugs in the queue on a node: who has which place, and whose turn it is.
+var fairQueueMutants = []Mutant{
+	{
+		Name:    "dead waiters keep their turn",
+		File:    "lua/queue.lua",
+		Old:     "if signs[i] and tonumber(string.match(signs[i], '^%d+')) > now then",
+		New:     "if signs[i] then",
+		Package: "lua",
+		Tests:   "^TestManyDeadWaitersAreDroppedByAFewCalls$",
+	},
+	{
+		Name:    "the head is told nothing",
+		File:    "lua/queue.lua",
+		Old:     "redis.pcall('PUBLISH', channel .. client, first .. ' ' .. about)",
+		New:     "1",
+		Package: "lock",
+		Tests:   "^TestLiveWaitersKeepTheirPlacesForHours$",
+	},
+	{
+		Name: "a head that nobody listens for is waited for",
+		File: "lua/queue.lua",
+		Old: `now + reconnect then
+      redis.call('HSET'`,
+		New: `now + reconnect and false then
+      redis.call('HSET'`,
+		Package: "lock",
+		Tests:   "^TestWaiterWhoseProcessIsKilledIsDroppedInAMoment$",
+	},
+	{
+		Name:    "two waiters have the same ticket",
+		File:    "lua/queue.lua",
+		Old:     "(tonumber(last) or 0) + 1,",
+		New:     "(tonumber(last) or 0),",
+		Package: "lock",
+		Tests:   "^TestWaitersOfManyProcessesAreServedInOrder$",
+	},
+	{
+		Name:    "nobody is told when a dead head goes",
+		File:    "lua/queue.lua",
+		Old:     "return left <= reconnect and math.max(1, math.ceil(left / 1000)) or 0",
+		New:     "return 0",
+		Package: "lock",
+		Tests:   "^TestWaiterWhoseProcessIsKilledIsDroppedInAMoment$",
+	},
+	{
+		Name: "a queue is for ever",
+		File: "lua/place.lua",
+		Old: `    redis.call('PEXPIRE', key, 3 * life)
+`,
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestQueueOfADeadCrowdGoesByItself$",
+	},
+	{
+		Name:    "a queue ends while somebody waits",
+		File:    "lua/place.lua",
+		Old:     "if redis.call('PTTL', key) < 2 * life then",
+		New:     "if redis.call('PTTL', key) < 0 then",
+		Package: "lua",
+		Tests:   "^TestSignsOfLifeKeepAPlace$",
+	},
+	{
+		Name:    "the guard is for other locks",
+		File:    "lua/fair_acquire.lua",
+		Old:     "if ARGV[8] then",
+		New:     "if false then",
+		Package: "lock",
+		Tests:   "^TestGuardKeepsARestartedNodeFromVoting$/^fair$",
+	},
+	{
+		Name: "who comes may pass the queue",
+		File: "lua/fair_acquire.lua",
+		Old: `if held[1] or first and first ~= ARGV[1] then
+    local now`,
+		New: `if held[1] then
+    local now`,
+		Package: "fair",
+		Tests:   "^TestTryLockDoesNotJumpTheQueue$",
+	},
+	{
+		Name:    "who is late for a sign of life loses its place behind a holder",
+		File:    "lua/fair_acquire.lua",
+		Old:     "local late = 10 * 1000",
+		New:     "local late = 0",
+		Package: "lock",
+		Tests:   "^TestPlaceBehindAHolderOutlivesALateSignOfLife$",
+	},
+	{
+		Name:    "a dead waiter has its place for ever behind a holder",
+		File:    "lua/fair_acquire.lua",
+		Old:     "local late = 10 * 1000",
+		New:     "local late = 1000 * 1000",
+		Package: "lock",
+		Tests:   "^TestPlaceBehindAHolderOutlivesALateSignOfLife$",
+	},
+	{
+		Name: "a fair lock without a TTL",
+		File: "lua/fair_acquire.lua",
+		Old: `redis.call('PEXPIRE', KEYS[1], ARGV[2])
+local token`,
+		New:     "local token",
+		Package: "lua",
+		Tests:   "^TestAGrantHasItsTTL$",
+	},
+	{
+		Name:    "a late enqueue is a ghost",
+		File:    "lua/fair_acquire.lua",
+		Old:     "and redis.call('ZSCORE', KEYS[3], ARGV[1]) then",
+		New:     "and false then",
+		Package: "fair",
+		Tests:   "^TestEnqueueThatTheNetworkDeliversLateIsNoGhost$",
+	},
+	{
+		Name: "a grant cannot be yielded",
+		File: "lua/fair_acquire.lua",
+		Old: `  grant(KEYS[5], ARGV[1], ARGV[7], ticket)
+  outlive`,
+		New:     "  outlive",
+		Package: "lock",
+		Tests:   "^TestLateYesOfARefusedRoundIsYielded$",
+	},
+	{
+		Name: "who has the lock waits on",
+		File: "lua/fair_acquire.lua",
+		Old: `  drop(KEYS[4], KEYS[5], ARGV[1])
+end`,
+		New:     "end",
+		Package: "lock",
+		Tests:   "^TestGrantTakesTheHoldOutOfEveryQueue$",
+	},
+	{
+		Name: "an heir that is not named is told",
+		File: "fair/kind.go",
+		Old: `		release.Heir = r.Heir
+`,
+		New:     "",
+		Package: "fair",
+		Tests:   "^TestHandOversInsideAProcessPublishNothing$",
+	},
+}

@@ -1,0 +1,132 @@
+package main
+
+// fairWaiterMutants are bugs in the client of a fair lock: tickets, signs of life, heirs.
+var fairWaiterMutants = []Mutant{
+	{
+		Name:    "a late yes of a refused round is kept",
+		File:    "lock/ask.go",
+		Old:     "outcome == refused && (yes || ticket.Final && s.differs(ticket)):",
+		New:     "outcome == refused && !yes && ticket.Final && s.differs(ticket):",
+		Package: "lock",
+		Tests:   "^TestLateYesOfARefusedRoundIsYielded$",
+	},
+	{
+		Name: "a final ticket grows with what nodes answer",
+		File: "lock/ask.go",
+		Old: `		if !q.ticket.Final {
+			q.ticket.Number = max`,
+		New: `		if true {
+			q.ticket.Number = max`,
+		Equivalent: "a node that is told a final ticket keeps the place with it, and answers with it",
+	},
+	{
+		Name:    "a minority's ticket is final",
+		File:    "lock/ask.go",
+		Old:     "q.agreed(b)+yielded >= q.engine.client.group.Quorum() {",
+		New:     "q.agreed(b)+yielded >= 1 {",
+		Package: "fair",
+		Tests:   "^TestTicketThatOnlyAForgetfulNodeProposedPassesNobody$|^TestProcessesAreServedInTheOrderInWhichTheyCame$",
+	},
+	{
+		Name:    "the least proposal is the ticket",
+		File:    "lock/ask.go",
+		Old:     "q.ticket.Number = max(q.ticket.Number, a.Ticket)",
+		New:     "q.ticket.Number = a.Ticket",
+		Package: "fair",
+		Tests:   "^TestTicketThatOnlyAForgetfulNodeProposedPassesNobody$",
+	},
+	{
+		Name: "nodes with another ticket are not told the final one",
+		File: "lock/ask.go",
+		Old: `		a.finish(q.ticket)
+`,
+		New:     "",
+		Package: "fair",
+		Tests:   "^TestNodesThatProposeAnotherTicketAreToldTheFinalOne$",
+	},
+	{
+		Name: "five hundred waiters give signs of life",
+		File: "lock/beats.go",
+		Old: `	for len(ids) > 0 {
+`,
+		New: `	if len(ids) > 0 {
+`,
+		Package: "lock",
+		Tests:   "^TestEveryWaiterOfACrowdGivesSignsOfLife$",
+	},
+	{
+		Name:    "the longest heartbeat keeps all alive",
+		File:    "lock/beats.go",
+		Old:     "q.engine.set.beat < b.engine.set.beat",
+		New:     "q.engine.set.beat > b.engine.set.beat",
+		Package: "lock",
+		Tests:   "^TestShortestHeartbeatKeepsAllWaitersOfAProcessAlive$",
+	},
+	{
+		Name:    "nobody looks unless told",
+		File:    "lock/beats.go",
+		Old:     "if p.asked.Before(long) {",
+		New:     "if p.asked.Before(long) && false {",
+		Package: "lock",
+		Tests:   "^TestWaiterThatIsToldNothingLooksNowAndThen$",
+	},
+	{
+		Name:    "who is told to ask does not",
+		File:    "lock/beats.go",
+		Old:     "!q.place.asked.After(sent) {",
+		New:     "q.place.asked.After(sent) {",
+		Package: "lock",
+		Tests:   "^TestLostWakeUpOfTheHeadCostsNoMoreThanASignOfLife$",
+	},
+	{
+		Name:    "an heir does not hurry",
+		File:    "lock/heir.go",
+		Old:     "if !i.open || i.tries == hurries {",
+		New:     "if i.tries <= hurries {",
+		Package: "lock",
+		Tests:   "^TestHeirAsksAgainIfTheHeadLeftBetweenItsRequestAndTheRelease$",
+	},
+	{
+		Name: "a silent node is no reason to hurry",
+		File: "lock/heir.go",
+		Old: `	return turn && silent
+`,
+		New: `	return turn && silent && false
+`,
+		Package: "lock",
+		Tests:   "^TestHeirAsksAgainIfANodeWasSlowAndAStrangerAheadOnAnother$",
+	},
+	{
+		Name: "a waiter that is cancelled stays in the queue",
+		File: "lock/queuer.go",
+		Old: `		q.hold.giveBack(true)
+`,
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestCancelledWaiterLeavesAtOnce$",
+	},
+	{
+		Name:    "the head does not wait for the holder's end",
+		File:    "lock/queuer.go",
+		Old:     "case q.next && d.ttl > 0:",
+		New:     "case q.next && d.ttl < 0:",
+		Package: "lock",
+		Tests:   "^TestHeadLooksWhenACrashedHoldersKeyEnds$",
+	},
+	{
+		Name:    "a waiter lives for twice its heartbeat",
+		File:    "lock/option.go",
+		Old:     "return s.beat * 3 / 4",
+		New:     "return s.beat * 2",
+		Package: "lock",
+		Tests:   "^TestWaiterThatIsCutOffIsDroppedAfterItsHeartbeat$",
+	},
+	{
+		Name:    "signs of life are as rare as heartbeats",
+		File:    "lock/option.go",
+		Old:     "return s.beat / 4",
+		New:     "return s.beat",
+		Package: "lock",
+		Tests:   "^TestLostWakeUpOfTheHeadCostsNoMoreThanASignOfLife$|^TestWaiterToWhomNothingIsEverToldWaitsNoLongerThanASignOfLife$",
+	},
+}

@@ -1,0 +1,117 @@
+package main
+
+// lockAttemptMutants are bugs in an attempt: its rounds, its validity, and what is given back.
+var lockAttemptMutants = []Mutant{
+	{
+		Name:    "validity counts from the answer",
+		File:    "lock/attempt.go",
+		Old:     "c.group.Validity(b.Start(), h.ttl)",
+		New:     "c.group.Validity(time.Now(), h.ttl)",
+		Package: "lock",
+		Tests:   "^TestValidityCountsFromTheStartOfEachAttempt$",
+	},
+	{
+		Name:    "an attempt that took longer than its validity is a success",
+		File:    "lock/attempt.go",
+		Old:     "!time.Now().Before(validity) {",
+		New:     "false {",
+		Package: "lock",
+		Tests:   "^TestAttemptThatEndsAfterItsValidityIsNoSuccess$",
+	},
+	{
+		Name:    "a second round without a quorum is a success",
+		File:    "lock/attempt.go",
+		Old:     "return second, second.Err(), nil",
+		New:     "return second, nil, nil",
+		Package: "lock",
+		Tests:   "^TestTokenThatNoQuorumKnowsIsNotGivenOut$",
+	},
+	{
+		Name: "what was granted late is kept",
+		File: "lock/attempt.go",
+		Old: `	if l == nil {
+		h.giveBack(true)
+`,
+		New: `	if false {
+		h.giveBack(true)
+`,
+		Package: "lock",
+		Tests:   "^TestTokenThatNoQuorumKnowsIsNotGivenOut$",
+	},
+	{
+		Name:    "nobody waits until grants are given back",
+		File:    "lock/attempt.go",
+		Old:     "_ = b.Wait(ctx)",
+		New:     "_, _ = b, ctx",
+		Package: "lock",
+		Tests:   "^TestCancelledLockReturnsWhenItsGrantsAreGivenBack$",
+	},
+	{
+		Name:    "what a minority says of a holder counts",
+		File:    "lock/attempt.go",
+		Old:     " || g.Size()-failed < g.Quorum() {",
+		New:     " {",
+		Package: "lock",
+		Tests:   "^TestHeldLockOfWhichAQuorumIsDownIsNoQuorum$",
+	},
+	{
+		Name:    "the mark lives for a second",
+		File:    "lock/attempt.go",
+		Old:     "const markLife = 10 * time.Second",
+		New:     "const markLife = time.Second",
+		Package: "lock",
+		Tests:   "^TestMarkOutlivesWhatIsNineSecondsLate$",
+	},
+	{
+		Name:    "the least token of a quorum is the lease's",
+		File:    "lock/attempt.go",
+		Old:     "case granted.Token > h.token:",
+		New:     "case h.token == 0 || granted.Token < h.token:",
+		Package: "lock",
+		Tests:   "^TestTokensGrowWhenNodesForgetTheirCounters$",
+	},
+	{
+		Name:    "no second round for a token",
+		File:    "lock/attempt.go",
+		Old:     "	if agree >= g.Quorum() {",
+		New:     "	if agree >= 1 {",
+		Package: "lock",
+		Tests:   "^TestTokenThatNoQuorumKnowsIsNotGivenOut$",
+	},
+	{
+		Name: "a minority's grants are kept",
+		File: "lock/attempt.go",
+		Old: `		h.giveBack(false)
+		if ctx.Err() == nil {`,
+		New:     "		if ctx.Err() == nil {",
+		Package: "lock",
+		Tests:   "^TestProcessesThatSplitTheVotesPauseAtRandom$",
+	},
+	{
+		Name: "who is cancelled keeps what it was granted",
+		File: "lock/attempt.go",
+		Old: `		h.giveBack(true) // a quorum may have granted it
+`,
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestCancelledLockReturnsWhenItsGrantsAreGivenBack$",
+	},
+	{
+		Name: "a grant that races a cancellation is kept",
+		File: "lock/attempt.go",
+		Old: `	if ctx.Err() != nil {
+		// Cancellation`,
+		New: `	if false {
+		// Cancellation`,
+		Package: "lock",
+		Tests:   "^TestGrantThatRacesACancellationIsGivenBack$",
+	},
+	{
+		Name:    "rivals hold the lock",
+		File:    "lock/attempt.go",
+		Old:     "d.sure = n >= e.client.group.Quorum()",
+		New:     "d.sure = true",
+		Package: "lock",
+		Tests:   "^TestProcessesThatSplitTheVotesPauseAtRandom$",
+	},
+}

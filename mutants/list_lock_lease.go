@@ -1,0 +1,115 @@
+package main
+
+// lockLeaseMutants are bugs in leases and their contexts.
+var lockLeaseMutants = []Mutant{
+	{
+		Name:    "Lease.Err does not look at the clock",
+		File:    "lock/lease.go",
+		Old:     "l.reason == ReasonNone && !time.Now().Before(l.deadline) {",
+		New:     "false {",
+		Package: "lock",
+		Tests:   "^TestPausedProcessLearnsOfItsLossFromItsFirstCall$",
+	},
+	{
+		Name:    "an extension shortens",
+		File:    "lock/lease.go",
+		Old:     "l.valid(time.Now()) && validity.After(l.deadline)",
+		New:     "l.valid(time.Now())",
+		Package: "lock",
+		Tests:   "^TestExtendNeverShortens$",
+	},
+	{
+		Name:    "an extension that comes too late is one",
+		File:    "lock/lease.go",
+		Old:     "	if err := l.Err(); err != nil { // the old",
+		New:     "	if err := error(nil); err != nil { // the old",
+		Package: "lock",
+		Tests:   "^TestExtensionConfirmedAfterTheOldDeadlineIsNone$",
+	},
+	{
+		Name: "an extension by a minority is one",
+		File: "lock/lease.go",
+		Old: `	case undecided:
+		return validity, b.Err()`,
+		New: `	case restorable:
+		return validity, b.Err()`,
+		Package: "lock",
+		Tests:   "^TestExtendWithoutAQuorumMayBeTriedAgain$",
+	},
+	{
+		Name:    "a max hold is none",
+		File:    "lock/lease.go",
+		Old:     "now.Before(*l.renewUntil)",
+		New:     "!now.IsZero()",
+		Package: "lock",
+		Tests:   "^TestMaxHoldStopsRenewalForGood$",
+	},
+	{
+		Name: "fixed leases are renewed",
+		File: "lock/lease.go",
+		Old: `	return l.renew &&
+		(l.renewUntil`,
+		New:     "	return (l.renewUntil",
+		Package: "lock",
+		Tests:   "^TestWithoutWatchdogALeaseEndsAfterItsTTL$",
+	},
+	{
+		Name:    "Unlock ends with its context",
+		File:    "lock/lease.go",
+		Old:     "ctx = context.WithoutCancel(ctx)",
+		New:     "_ = context.WithoutCancel(ctx)",
+		Package: "lock",
+		Tests:   "^TestUnlockUnderADoneContextIsARelease$",
+	},
+	{
+		Name:    "the count is never told",
+		File:    "lock/lease.go",
+		Old:     "count := max(len(h.leases), 1)",
+		New:     "count := 1",
+		Package: "lock",
+		Tests:   "^TestNodesLearnOfTheCountWithTheNextRenewal$",
+	},
+	{
+		Name: "a re-entry that asks misses a loss",
+		File: "lock/lease.go",
+		Old: `	case gone:
+`,
+		New: `	case restorable:
+`,
+		Package: "lock",
+		Tests:   "^TestReentryThatAsksFinds",
+	},
+	{
+		Name: "an inner Unlock releases",
+		File: "lock/lease.go",
+		Old: `	inner := len(h.leases) > 0
+`,
+		New: `	inner := false
+`,
+		Package: "lock",
+		Tests:   "^TestReentryAsksNoNode$",
+	},
+	{
+		Name:    "the error of a context does not look at the clock",
+		File:    "lock/context.go",
+		Old:     "if err := s.lease.Err(); err != nil {",
+		New:     "if err := s.Context.Err(); err != nil {",
+		Package: "lock",
+		Tests:   "^TestPausedProcessLearnsOfItsLossFromItsFirstCall$/^Context.Err$",
+	},
+	{
+		Name: "work finds its outermost lease",
+		File: "lock/context.go",
+		Old: `	case leaseKey:
+		return s.lease
+`,
+		New: `	case leaseKey:
+		if outer := s.parent.Value(key); outer != nil {
+			return outer
+		}
+		return s.lease
+`,
+		Package: "lock",
+		Tests:   "^TestWorkFindsItsInnermostLease$",
+	},
+}

@@ -1,0 +1,104 @@
+package main
+
+// lockWaitMutants are bugs in how a blocked Lock waits.
+var lockWaitMutants = []Mutant{
+	{
+		Name:    "a lost message costs half a minute",
+		File:    "lock/acquire.go",
+		Old:     "const poll = 3 * time.Second",
+		New:     "const poll = 30 * time.Second",
+		Package: "lock",
+		Tests:   "^TestLostWakeUpCostsNoMoreThanAPoll$",
+	},
+	{
+		Name:    "rivals pause for the same time",
+		File:    "lock/acquire.go",
+		Old:     "backoff.WithRandomizationFactor(0.9)",
+		New:     "backoff.WithRandomizationFactor(0)",
+		Package: "lock",
+		Tests:   "^TestProcessesThatSplitTheVotesPauseAtRandom$",
+	},
+	{
+		Name:    "pauses grow beyond half a second",
+		File:    "lock/acquire.go",
+		Old:     "backoff.WithMaxInterval(500*time.Millisecond)",
+		New:     "backoff.WithMaxInterval(5*time.Second)",
+		Package: "lock",
+		Tests:   "^TestProcessesThatSplitTheVotesPauseAtRandom$",
+	},
+	{
+		Name: "a wait goes on after its context",
+		File: "lock/acquire.go",
+		Old: `	case <-a.ctx.Done():
+		return contextError(a.ctx)`,
+		New: `	case <-(chan int)(nil):
+		return contextError(a.ctx)`,
+		Package: "lock",
+		Tests:   "^TestWaitEndsWithItsContext$",
+	},
+	{
+		Name:    "a wait goes on after the client",
+		File:    "lock/acquire.go",
+		Old:     "	case <-a.engine.client.closing:",
+		New:     "	case <-(chan int)(nil):",
+		Package: "lock",
+		Tests:   "^TestClosedClientEndsItsWaiters$",
+	},
+	{
+		Name:    "nobody looks again when it listens",
+		File:    "lock/contender.go",
+		Old:     "case !c.checked:",
+		New:     "case false:",
+		Package: "reentrant",
+		Tests:   "^TestReleaseBeforeTheSubscriptionIsNotMissed$",
+	},
+	{
+		Name:    "nobody looks when the holder's key ends",
+		File:    "lock/contender.go",
+		Old:     "if d.ttl > 0 && d.ttl < pause {",
+		New:     "if false {",
+		Package: "lock",
+		Tests:   "^TestCrashedHolderBlocksNoLongerThanItsTTL$",
+	},
+	{
+		Name: "who leaves does not let the next one try",
+		File: "lock/contest.go",
+		Old: `		ct.queue = ct.queue[1:]
+		ct.wakeHead(false)
+`,
+		New: `		ct.queue = ct.queue[1:]
+`,
+		Package: "lock",
+		Tests:   "^TestWhoIsBehindAWaiterThatGivesUpHasItsTurn$",
+	},
+	{
+		Name: "messages are for nobody",
+		File: "lock/contest.go",
+		Old: `	ct.wakeHead(true)
+`,
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestReleaseWakesAtOnce$",
+	},
+	{
+		Name: "a client that is closed grants",
+		File: "lock/contest.go",
+		Old: `	if c.draining {
+		c.mu.Unlock()
+		return false`,
+		New: `	if false {
+		c.mu.Unlock()
+		return false`,
+		Package: "lock",
+		Tests:   "^TestGrantThatRacesCloseIsGivenBack$",
+	},
+	{
+		Name: "a message of a minority is not waited for",
+		File: "waiter/channel.go",
+		Old:  "	c.wake(messages...) // unlocks",
+		New: `	_ = messages
+	c.wake() // unlocks`,
+		Package: "lock",
+		Tests:   "^TestMessageOfAMinorityWakesAfterAMoment$",
+	},
+}

@@ -1,0 +1,92 @@
+package main
+
+// luaRestoreMutants are bugs in the scripts that give a hold back to a node, and in the restart guard.
+var luaRestoreMutants = []Mutant{
+	{
+		Name:    "a repair forgets the void mark",
+		File:    "lua/repair.lua",
+		Old:     "if redis.call('ZSCORE', KEYS[3], ARGV[1]) then",
+		New:     "if false then",
+		Package: "reentrant",
+		Tests:   "^TestRepairThatArrivesAfterTheReleaseRevivesNothing$",
+	},
+	{
+		Name: "a repair is for ever",
+		File: "lua/repair.lua",
+		Old: `redis.call('PEXPIRE', KEYS[1], ARGV[3])
+`,
+		New:     "",
+		Package: "lua",
+		Tests:   "^TestRepairTakesOnlyAFreeLockAndNotForEver$",
+	},
+	{
+		Name: "a repair takes another's lock",
+		File: "lua/repair.lua",
+		Old: `if redis.call('EXISTS', KEYS[1]) == 1 then
+  return redis`,
+		New: `if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
+  return redis`,
+		Package: "lua",
+		Tests:   "^TestRepairTakesOnlyAFreeLockAndNotForEver$",
+	},
+	{
+		Name:    "a young node is repaired",
+		File:    "lua/repair.lua",
+		Old:     "if ARGV[6] then",
+		New:     "if false then",
+		Package: "lock",
+		Tests:   "^TestGuardedNodeIsNotRepairedEither$/^reentrant$",
+	},
+	{
+		Name: "a repair writes no counter",
+		File: "lua/repair.lua",
+		Old: `redis.call('SET', KEYS[2], token, 'PX', ARGV[5])
+`,
+		New:     "",
+		Package: "lua",
+		Tests:   "^TestANodeThatIsToldOfATokenRemembersIt$",
+	},
+	{
+		Name:    "a node that granted the lock since vouches",
+		File:    "lua/restore.lua",
+		Old:     "if not known or known > tonumber(ARGV[3]) then",
+		New:     "if not known then",
+		Package: "lua",
+		Tests:   "^TestNodeVouchesUnlessItMayHaveGrantedTheLockSince$",
+	},
+	{
+		Name:    "a node that forgot vouches",
+		File:    "lua/restore.lua",
+		Old:     "if not known or known > tonumber(ARGV[3]) then",
+		New:     "if known and known > tonumber(ARGV[3]) then",
+		Package: "lua",
+		Tests:   "^TestNodeVouchesUnlessItMayHaveGrantedTheLockSince$",
+	},
+	{
+		Name:    "a young server vouches",
+		File:    "lua/restore.lua",
+		Old:     "if guard(ARGV[6]) then",
+		New:     "if false then",
+		Package: "lua",
+		Tests:   "^TestNodeVouchesOnlyForTheTimeThatItHasRun$",
+	},
+	{
+		Name:    "the guard grants a second too soon",
+		File:    "lua/guard.lua",
+		Old:     "local left = delay / 1000 - (up - 1)",
+		New:     "local left = delay / 1000 - (up + 1)",
+		Package: "lua",
+		Tests:   "^TestAServerMayBeASecondYoungerThanItSays$",
+	},
+	{
+		Name: "a node that does not tell its age votes",
+		File: "lua/guard.lua",
+		Old: `  if not up then
+`,
+		New: `  if not up then return nil, 0 end
+  if false then
+`,
+		Package: "lock",
+		Tests:   "^TestGuardedNodeThatTellsNoUptimeDoesNotVote$",
+	},
+}

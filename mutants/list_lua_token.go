@@ -1,0 +1,71 @@
+package main
+
+// luaTokenMutants are bugs in the scripts that give fencing tokens, make them agree and take them back.
+var luaTokenMutants = []Mutant{
+	{
+		Name:    "a counter from an old snapshot counts on",
+		File:    "lua/token.lua",
+		Old:     "if token > 1 and token >= least then",
+		New:     "if token > 1 then",
+		Package: "lock",
+		Tests:   "^TestGuardKeepsTokensGrowingAfterAnOldSnapshot$/^reentrant$",
+	},
+	{
+		Name: "a counter that is used is not kept",
+		File: "lua/token.lua",
+		Old: `    redis.call('PEXPIRE', key, life)
+    return token`,
+		New:     "    return token",
+		Package: "lock",
+		Tests:   "^TestCounterLivesOnWhileTheNameIsUsed$",
+	},
+	{
+		Name:    "a counter lives for ever",
+		File:    "lua/token.lua",
+		Old:     "string.format('%.0f', token), 'PX', life)",
+		New:     "string.format('%.0f', token))",
+		Package: "lock",
+		Tests:   "^TestCounterIsKeptForADayByDefault$",
+	},
+	{
+		Name:    "a counter that is missing begins with one",
+		File:    "lua/token.lua",
+		Old:     "token = token > 1 and least or clock()",
+		New:     "token = token > 1 and least or 2",
+		Package: "lock",
+		Tests:   "^TestTokenAfterTheRetentionComesFromTheClock$",
+	},
+	{
+		Name:    "a counter that is raised lives for ever",
+		File:    "lua/fence.lua",
+		Old:     "redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])",
+		New:     "redis.call('SET', KEYS[2], ARGV[2])",
+		Package: "lock",
+		Tests:   "^TestCounterThatWasRaisedIsGoneAfterItsRetentionToo$",
+	},
+	{
+		Name: "a second round raises no counter",
+		File: "lua/fence.lua",
+		Old: `  redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
+`,
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestCounterThatWasRaisedIsGoneAfterItsRetentionToo$",
+	},
+	{
+		Name:    "a late yield takes a told token back",
+		File:    "lua/fence.lua",
+		Old:     "if last and last < tonumber(ARGV[4]) then",
+		New:     "if false then",
+		Package: "lua",
+		Tests:   "^TestACallThatComesLateChangesNothing$",
+	},
+	{
+		Name:    "an attempt in vain keeps its token",
+		File:    "lua/unmint.lua",
+		Old:     "token - 1",
+		New:     "token",
+		Package: "lock",
+		Tests:   "^TestAttemptInVainLeavesCountersAsTheyWere$",
+	},
+}

@@ -1,0 +1,59 @@
+package main
+
+// redlockClusterMutants are bugs in a Cluster as a node: its shards, and slots that move.
+var redlockClusterMutants = []Mutant{
+	{
+		Name: "a Cluster is one lane",
+		File: "redlock/shards.go",
+		Old: `	master, err := s.client.MasterForKey(s.node.group.ctx, key)
+	if err != nil {
+		return s.node.lane`,
+		New: `	master, err := s.client.MasterForKey(s.node.group.ctx, key)
+	if true || err != nil {
+		return s.node.lane`,
+		Package: "lock",
+		Tests:   "^TestAShardThatIsAwayTakesNothingFromTheOthers$",
+	},
+	{
+		Name:    "a Cluster with a shard away is not met",
+		File:    "redlock/shards.go",
+		Old:     "	if well == nil {",
+		New:     "	if well == nil || len(missing) > 0 {",
+		Package: "lock",
+		Tests:   "^TestClientStartsWithAShardAway$",
+	},
+	{
+		Name:    "missing shards are not told of",
+		File:    "redlock/shards.go",
+		Old:     "	if len(missing) > 0 {",
+		New:     "	if false {",
+		Package: "lock",
+		Tests:   "^TestClientStartsWithAShardAway$",
+	},
+	{
+		Name:    "ASK is followed as MOVED",
+		File:    "redlock/redirect.go",
+		Old:     `o.asking = word == "ASK"`,
+		New:     "o.asking = false",
+		Package: "lock",
+		Tests:   "^TestALock",
+	},
+	{
+		Name: "a moving slot's renewals are given up",
+		File: "redlock/redirect.go",
+		Old: `		o.narrow = true
+`,
+		New: `		return nil
+`,
+		Package: "lock",
+		Tests:   "^TestALockIsKeptWhileItsSlotMoves$",
+	},
+	{
+		Name:    "redirections are not followed",
+		File:    "redlock/redirect.go",
+		Old:     `	case "MOVED", "ASK":`,
+		New:     `	case "NEVER":`,
+		Package: "lock",
+		Tests:   "^TestALockIsKeptWhileItsSlotMoves$",
+	},
+}

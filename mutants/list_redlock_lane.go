@@ -1,0 +1,128 @@
+package main
+
+// redlockLaneMutants are bugs in what carries the commands to a node.
+var redlockLaneMutants = []Mutant{
+	{
+		Name: "commands about a key overtake each other",
+		File: "redlock/air.go",
+		Old: `		return true, 0
+	}
+	return false, k.last`,
+		New: `		return false, 0
+	}
+	return false, k.last`,
+		Package: "redlock",
+		Tests:   "^TestACrowdLeavesWithoutWhoHasToWaitForAFlight$",
+	},
+	{
+		Name:    "a burst tells how far a node is",
+		File:    "redlock/air.go",
+		Old:     "len(f.ops) <= telling && (a.width > 1 || !f.beside)",
+		New:     "(a.width > 1 || !f.beside)",
+		Package: "redlock",
+		Tests:   "^TestABurstTellsNothingOfTheDistance$",
+	},
+	{
+		Name:    "a flight beside a crowd tells how far a node is",
+		File:    "redlock/air.go",
+		Old:     "len(f.ops) <= telling && (a.width > 1 || !f.beside)",
+		New:     "len(f.ops) <= telling",
+		Package: "redlock",
+		Tests:   "^TestAFlightBesideACrowdTellsNothingOfTheDistance$",
+	},
+	{
+		Name: "a crowd waits for the flight before it",
+		File: "redlock/air.go",
+		Old: `	crowd = 16
+`,
+		New: `	crowd = 17
+`,
+		Package: "redlock",
+		Tests:   "^TestACrowdDoesNotWaitForAFlightToANearNode$",
+	},
+	{
+		Name:    "stuck flights are helped by crowds",
+		File:    "redlock/runner.go",
+		Old:     "working == 1 && l.stuck == 0 &&",
+		New:     "working == 1 &&",
+		Package: "redlock",
+		Tests:   "^TestACrowdIsNoReasonForAnotherFlightBesideAStuckOne$",
+	},
+	{
+		Name:    "what is queued at the end is forgotten",
+		File:    "redlock/runner.go",
+		Old:     "			if l.remains() {",
+		New:     "			if false {",
+		Package: "redlock",
+		Tests:   "^TestCloseSendsWhatWasPrepared$",
+	},
+	{
+		Name:    "a server that tells nothing gets batches",
+		File:    "redlock/batch.go",
+		Old:     `len(servers) == 1 && !servers[""]`,
+		New:     "len(servers) == 1",
+		Package: "redlock",
+		Tests:   "^TestAServerThatTellsNothingOfItselfGetsNoBatch$",
+	},
+	{
+		Name: "batches go on after a connection broke",
+		File: "redlock/batch.go",
+		Old: `	b.works.Store(false)
+`,
+		New:     "",
+		Package: "redlock",
+		Tests:   "^TestWhenANodeIsAskedWhetherBatchesWork$",
+	},
+	{
+		Name: "three calls are a batch",
+		File: "redlock/batch.go",
+		Old: `	minBatch = 4
+`,
+		New: `	minBatch = 3
+`,
+		Package: "redlock",
+		Tests:   "^TestTooFewCallsAreNoBatch$",
+	},
+	{
+		Name:    "batches are refused for all",
+		File:    "redlock/exchange.go",
+		Old:     `[]string{"NOPERM", "CROSSSLOT"`,
+		New:     `[]string{"CROSSSLOT"`,
+		Package: "redlock",
+		Tests:   "^TestAForbiddenNameFailsAlone$",
+	},
+	{
+		Name:    "a full server releases nothing",
+		File:    "redlock/exchange.go",
+		Old:     `"ASK", "OOM"}`,
+		New:     `"ASK"}`,
+		Package: "redlock",
+		Tests:   "^TestAFullServerReleasesOneByOne$",
+	},
+	{
+		Name:    "any number of creations is sent to a silent node",
+		File:    "redlock/debts.go",
+		Old:     "return l.debts.open >= maxOpen && (l.failing || l.stuck > 0)",
+		New:     "return false",
+		Package: "redlock",
+		Tests:   "^TestSilentNodeToWhichMuchIsOwedIsSentNothingMoreThatCreates$",
+	},
+	{
+		Name: "a node that answers is still owed",
+		File: "redlock/debts.go",
+		Old: `		d.open, d.count = 0, counts.Add(1)
+`,
+		New:     "",
+		Package: "redlock",
+		Tests:   "^TestSilentNodeToWhichMuchIsOwedIsSentNothingMoreThatCreates$",
+	},
+	{
+		Name: "removals are tried once",
+		File: "redlock/debts.go",
+		Old: `	d.ops = append(d.ops, o)
+`,
+		New:     "",
+		Package: "redlock",
+		Tests:   "^TestRemovalIsTriedAgainUntilItIsConfirmed$",
+	},
+}
