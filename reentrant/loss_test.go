@@ -36,12 +36,17 @@ func TestBareMajorityGrowsWhenTheOthersComeBack(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 5, lock.WithTTL(shortTTL))
 	lost := []*redistest.Drop{r.proxies[0].DropRequest(acquireCall, 1), r.proxies[1].DropRequest(acquireCall, 1)}
+	// The repair comes at once: no sooner than it was seen that it was needed.
+	repairs := []*redistest.Held{r.proxies[0].Hold(repairCall, 1), r.proxies[1].Hold(repairCall, 1)}
 	lease, err := r.mutex().Lock(bg)
 	require.NoError(t, err)
 	for _, d := range lost {
 		d.Wait(t)
 	}
 	require.Equal(t, []int{0, 0, 1, 1, 1}, r.counts(t, lease.ID()))
+	for _, h := range repairs {
+		h.Release()
+	}
 	r.requireCount(t, lease.ID(), 1)
 	// Now one of the first three may forget it: still nobody else finds a majority.
 	r.flush(t, 4)
