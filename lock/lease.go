@@ -256,7 +256,7 @@ func (h *hold) extension(ttl time.Duration) redlock.Motion {
 			// Only where the hold still was: an extension that created the key anew
 			// would paper over a gap in which another may have had it (trap 20).
 			e, err := lua.ParseExtended(reply)
-			return e == lua.ExtendDone, err
+			return e == lua.ExtendDone, unlessFree(e, err)
 		},
 	}
 }

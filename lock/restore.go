@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"errors"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lua"
@@ -17,13 +18,19 @@ const (
 	gone                      // so many nodes do not have the hold that no quorum can
 )
 
+// errFree is a node's answer that does not have the hold, though nobody has the lock there. As
+// an error it does not lose a ballot before the others have answered, or were silent for too
+// long: those that have the hold may be slower.
+var errFree = errors.New("the hold is not there")
+
 // judge tells what b comes to, which extended the hold; or restored it, behind that.
 //
 // A node that is free gets the hold back before a quorum has confirmed it if it vouches that
 // nobody else has been granted the lock since. So the nodes that have the hold and those that
-// vouch count together: a later holder would have had one of them, and that one would know.
+// vouch count together: a later holder would have had one of them, and that one would know
+// (spec/vouch.pml).
 //
-// If none of a quorum has the hold, somebody has deleted it, and that counts: whoever ends a
+// If nobody is found that has the hold, somebody has deleted it, and that counts: whoever ends a
 // lock by hand must not find it back. So does a single node have nobody to get it back by.
 func judge(g *redlock.Group, b *redlock.Ballot, restored bool) verdict {
 	var has, free, refuse int
@@ -45,16 +52,22 @@ func judge(g *redlock.Group, b *redlock.Ballot, restored bool) verdict {
 	}
 	most := g.Size() - g.Quorum() // may be without it
 	switch {
-	case b.Won() && has > 0:
-		return confirmed
 	case b.Won():
-		return gone
-	case !restored && free > 0 && free+refuse < g.Size() && refuse <= most && !forced:
+		return confirmed
+	case !restored && has > 0 && free > 0 && refuse <= most && !forced:
 		return restorable
 	case free+refuse > most:
 		return gone
 	}
 	return undecided
+}
+
+// unlessFree is err, or errFree.
+func unlessFree(e lua.Extended, err error) error {
+	if err == nil && e == lua.ExtendFree {
+		return errFree
+	}
+	return err
 }
 
 // restoration is extension, but a node that is free and vouches for the hold has it again.
@@ -78,7 +91,7 @@ func (h *hold) restoration(ttl time.Duration) redlock.Motion {
 		}.Call(),
 		Yes: func(reply any) (bool, error) {
 			e, err := lua.ParseRestored(reply)
-			return e == lua.ExtendDone || e == lua.ExtendBack, err
+			return e == lua.ExtendDone || e == lua.ExtendBack, unlessFree(e, err)
 		},
 		Creates:   true,
 		Footprint: h.footprint,

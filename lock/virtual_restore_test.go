@@ -145,6 +145,20 @@ func TestNodeThatMayHaveForgottenDoesNotVouch(t *testing.T) {
 	}
 }
 
+// Nodes that vouch may answer before the one that has the hold.
+func TestHolderThatAnswersLastIsHeard(t *testing.T) {
+	ofBothKinds(t, []int{3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+		l := w.bareQuorum(of(w.process()))
+		w.nodes[0].Memory().Del(keys.Lock)
+		each(w.nodes[1:len(w.nodes)/2+1], func(n *virtual.Node) { n.SetDelay(0, defaultNodeTimeout/2) })
+		time.Sleep(defaultTTL)
+		synctest.Wait()
+		require.NoError(t, l.Err())
+		requireHolder(t, l.ID(), w.nodes)
+		require.NoError(t, l.Unlock(bg))
+	})
+}
+
 // Who deletes a lock by hand wants it to end.
 func TestHoldThatIsDeletedEverywhereIsNotRestored(t *testing.T) {
 	ofBothKinds(t, []int{1, 3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {

@@ -27,18 +27,6 @@ if not count then
   end
   return -redis.call('EXISTS', KEYS[1])
 end
-if count ~= ARGV[5] then
-  redis.call('HSET', KEYS[1], ARGV[1], ARGV[5])
-end
--- What is extended lasts: no yield that is still under way may take it back.
-if KEYS[4] then
-  redis.call('HDEL', KEYS[4], ARGV[1] .. ' round')
-end
-if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
-  redis.call('PEXPIRE', KEYS[1], ARGV[2])
-end
--- The counter must outlive the hold, or the next hold would get a lesser token.
-if KEYS[2] and redis.call('PEXPIRE', KEYS[2], ARGV[4]) == 0 then
-  redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[4])
-end
+-- uses extended
+extend(KEYS[1], KEYS[2], KEYS[4], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], count)
 return 1

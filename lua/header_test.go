@@ -14,7 +14,7 @@ import (
 )
 
 // libraries stand in scripts and have headers of their own kind.
-var libraries = []string{"clock", "guard", "token", "unmint", "place", "queue"}
+var libraries = []string{"clock", "guard", "token", "unmint", "extended", "place", "queue"}
 
 // calls has one of each script with all its arguments, about a lock called "name", as
 // headers call it.

@@ -79,6 +79,14 @@ var lockRenewalMutants = []Mutant{
 		Tests:   "^TestRenewalIsTriedAgainSoonButNotInALoop$",
 	},
 	{
+		Name:    "nodes that are free decide before others have answered",
+		File:    "lock/restore.go",
+		Old:     "		return errFree\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestHolderThatAnswersLastIsHeard$",
+	},
+	{
 		Name:    "a loss is not noticed",
 		File:    "lock/renew.go",
 		Old:     "found := judge(g, b, r.restored)",
