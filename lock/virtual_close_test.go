@@ -155,7 +155,7 @@ func TestCloseDoesNotWaitForALogHandlerThatBlocks(t *testing.T) {
 		blocked := make(chan struct{})
 		p := w.process(lock.WithLogger(slog.New(handler(func() { <-blocked }))))
 		l := w.lock(p.mutex(lock.WithoutWatchdog()))
-		<-l.Done()
+		awaitEnd(t, l)
 		synctest.Wait()
 		start := time.Now()
 		require.NoError(t, p.locks.Close())

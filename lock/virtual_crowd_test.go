@@ -1,7 +1,6 @@
 package lock_test
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
-	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/reentrant"
 )
 
@@ -33,26 +31,5 @@ func TestCrowdThatWaitsForItselfIsNotRefused(t *testing.T) {
 		for range crowd {
 			require.NoError(t, <-errs)
 		}
-	})
-}
-
-// An owner's commands about a lock take turns. With a silent node each takes a node timeout.
-func TestUnlockDoesNotWaitForTheReentriesOfItsOwner(t *testing.T) {
-	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
-		m := w.process().mutex()
-		ctx, cancel := context.WithTimeout(lock.WithOwner(bg), 5*time.Second)
-		defer cancel()
-		outer, err := m.Lock(ctx)
-		require.NoError(t, err)
-		each(w.quorum(), func(n *virtual.Node) { n.Silence(true) })
-		var callers sync.WaitGroup
-		for range 100 {
-			callers.Go(func() { _, _ = m.Lock(ctx) })
-		}
-		time.Sleep(time.Second)
-		start := time.Now()
-		_ = outer.Unlock(bg)
-		require.LessOrEqual(t, time.Since(start), 4*defaultNodeTimeout)
-		callers.Wait()
 	})
 }

@@ -85,10 +85,11 @@ func TestHeadLooksWhenACrashedHoldersKeyEnds(t *testing.T) {
 	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
 		alice := w.process()
 		start := time.Now()
-		w.lock(alice.queue(lock.WithTTL(10 * time.Second)))
+		const ttl = 10*time.Second + beat/8 // between two signs of life
+		w.lock(alice.queue(lock.WithTTL(ttl)))
 		_, next := w.queueUp(bg)
 		alice.Silence(true)
-		(<-next).after(t, start, 10*time.Second, 10*time.Second+lookJitter)
+		(<-next).after(t, start, ttl, ttl+lookJitter)
 	})
 }
 
@@ -129,7 +130,7 @@ func TestShortestHeartbeatKeepsAllWaitersOfAProcessAlive(t *testing.T) {
 		first := wait(bg, p.queue())
 		synctest.Wait()
 		_, second := w.queueUp(bg)
-		time.Sleep(20 * time.Second)
+		time.Sleep(10 * time.Second) // the slow one alone would not give a sign yet
 		cancel()
 		require.Error(t, (<-slow).err)
 		time.Sleep(3 * time.Second)

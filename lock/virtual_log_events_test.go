@@ -46,6 +46,19 @@ func TestNodeThatGoesDownAndComesBackIsLoggedOnceEach(t *testing.T) {
 	}
 }
 
+func TestNodeThatRefusesACommandIsNotDown(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		var log logbook
+		m := w.process(log.option()).mutex()
+		require.NoError(t, w.lock(m).Unlock(bg))
+		each(w.nodes, func(n *virtual.Node) { n.Refuse(acquireRuns) })
+		_, err := m.TryLock(bg)
+		require.ErrorIs(t, err, lock.ErrNoQuorum)
+		synctest.Wait()
+		require.Empty(t, log.lines("a node is"))
+	})
+}
+
 // Whoever does not pass the lease's context on waits for himself, for ever: the log names that.
 func TestWaitForAHoldOfTheOwnClientIsLoggedOnce(t *testing.T) {
 	for _, kind := range []string{"reentrant", "fair"} {
@@ -82,7 +95,7 @@ func TestEndOfRenewalForWorkThatHasEndedIsLogged(t *testing.T) {
 		cancel()
 		synctest.Wait()
 		require.Len(t, log.lines("not renewed any more", "every context of its work has ended", "name=orders", l.ID()), 1)
-		<-l.Done()
+		awaitEnd(t, l)
 		synctest.Wait()
 		require.Len(t, log.lines("lease lost", lock.ReasonAbandoned.String()), 1)
 	})

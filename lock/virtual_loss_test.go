@@ -196,7 +196,7 @@ func TestLossDoesNotWaitForTheLogOfAnother(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		for _, l := range leases {
-			<-l.Done()
+			awaitEnd(t, l)
 			require.Equal(t, l.Deadline(), time.Now())
 		}
 		require.NoError(t, kept.Unlock(bg))

@@ -51,6 +51,23 @@ func TestOwnerLastsAsLongAsAnyOfItsHolds(t *testing.T) {
 	})
 }
 
+// The owner of a scope has the whole scope, whatever it held and gave back in it.
+func TestOwnerOfAScopeOutlivesItsHolds(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		m := w.process().mutex()
+		scope := lock.WithOwner(bg)
+		for range 2 {
+			outer, err := m.TryLock(scope)
+			require.NoError(t, err)
+			inner, err := m.TryLock(scope)
+			require.NoError(t, err)
+			require.Equal(t, outer.ID(), inner.ID())
+			require.NoError(t, inner.Unlock(bg))
+			require.NoError(t, outer.Unlock(bg))
+		}
+	})
+}
+
 // A Lock that waits while its owner ends is granted to an owner of its own: whoever still
 // carries the old one's context must not re-enter it.
 func TestOwnerThatEndsWhileItsGoroutineWaitsHasNothingAnyMore(t *testing.T) {

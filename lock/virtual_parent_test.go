@@ -20,7 +20,7 @@ func requireLapses(t *testing.T, w *world, l *lock.Lease) {
 	renewed := len(renewals(w.nodes[0]))
 	deadline := l.Deadline()
 	require.Less(t, time.Until(deadline), defaultTTL)
-	<-l.Done()
+	awaitEnd(t, l)
 	require.Equal(t, deadline, time.Now())
 	require.ErrorIs(t, l.Err(), lock.ErrLost)
 	time.Sleep(long)
@@ -129,7 +129,7 @@ func TestRenewalUnderWayWhenTheLastParentEndsMovesNothing(t *testing.T) {
 		}
 		deadline := l.Deadline()
 		cancel()
-		<-l.Done()
+		awaitEnd(t, l)
 		require.Equal(t, deadline, time.Now())
 	})
 }
@@ -183,6 +183,22 @@ func TestContextThatCannotEndKeepsTheLockRenewed(t *testing.T) {
 		require.NoError(t, l.Unlock(bg))
 		<-child.Done()
 		require.ErrorIs(t, context.Cause(child), lock.ErrReleased)
+	})
+}
+
+func TestEveryContextThatCannotEndEndsWithTheLease(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex())
+		contexts := []context.Context{l.Context(bg), l.Context(bg), l.Context(context.WithoutCancel(l.Context(bg)))}
+		require.NoError(t, l.Unlock(bg))
+		for _, ctx := range contexts {
+			select {
+			case <-ctx.Done():
+			default:
+				require.Fail(t, "it goes on")
+			}
+			require.ErrorIs(t, context.Cause(ctx), lock.ErrReleased)
+		}
 	})
 }
 

@@ -104,7 +104,7 @@ func TestWhateverTellsOfAnEndNamesTheLeaseAndTheReason(t *testing.T) {
 				}
 				ctx = l.Context(ctx)
 				e.end(w, p, l, cancel)
-				<-l.Done()
+				awaitEnd(t, l)
 				told := []error{l.Err(), l.Unlock(bg), l.Extend(bg, time.Minute)}
 				if !e.parent { // whose own end is the cause
 					<-ctx.Done()
@@ -131,7 +131,7 @@ func TestLeaseThatWasNotRenewedTellsWhatEachNodeAnswered(t *testing.T) {
 		l := w.lock(w.process().mutex())
 		time.Sleep(time.Minute)
 		each(w.quorum(), func(n *virtual.Node) { n.Silence(true) })
-		<-l.Done()
+		awaitEnd(t, l)
 		var answers *redlock.NoQuorumError
 		require.ErrorAs(t, l.Err(), &answers)
 		require.Equal(t, len(w.nodes)-len(w.quorum()), answers.Agreed)
@@ -152,9 +152,40 @@ func TestRoundThatFailedOnceIsNotTheReasonOfALaterEnd(t *testing.T) {
 		time.Sleep(long)
 		require.NoError(t, l.Err())
 		each(w.nodes, func(n *virtual.Node) { n.Memory().Del(keys.Lock) })
-		<-l.Done()
+		awaitEnd(t, l)
 		require.NotErrorIs(t, l.Err(), lock.ErrNoQuorum)
 		require.Equal(t, lock.ReasonGone, reasonOf(t, l, l.Err()))
+	})
+}
+
+// Nor of one that comes while a later round is under way.
+func TestRoundThatFailedOnceIsNotWhatAnUnfinishedOneCameTo(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		l := w.lock(w.process(lock.WithNodeTimeout(25 * time.Second)).mutex())
+		each(w.nodes, func(n *virtual.Node) { n.Refuse(extendRuns) })
+		time.Sleep(defaultTTL / 2)
+		require.NotEmpty(t, renewals(w.nodes[0]))
+		each(w.nodes, func(n *virtual.Node) { n.Refuse(nil) })
+		time.Sleep(long)
+		require.NoError(t, l.Err())
+		each(w.nodes, (*virtual.Node).Pause)
+		awaitEnd(t, l)
+		require.Equal(t, lock.ReasonNotRenewed, reasonOf(t, l, l.Err()))
+		require.NotErrorIs(t, l.Err(), lock.ErrNoQuorum, "no round has failed since the last success")
+		each(w.nodes, (*virtual.Node).Resume)
+	})
+}
+
+func TestForceUnlockTellsAHolderInItsOwnProcessAtOnce(t *testing.T) {
+	ofEitherKind(t, []int{1, 3}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+		p := w.process()
+		l := w.lock(of(p))
+		ctx := l.Context(bg)
+		ended, err := of(p).(lock.Inspector).ForceUnlock(bg)
+		require.NoError(t, err)
+		require.True(t, ended)
+		requireLost(ctx, t, l)
+		require.Equal(t, lock.ReasonForced, reasonOf(t, l, l.Err()))
 	})
 }
 

@@ -61,14 +61,33 @@ func TestReentryEndsWithWhatItsHoldIsValidFor(t *testing.T) {
 func TestReentryLooksAtTheClock(t *testing.T) {
 	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
 		p := w.process()
+		scope := lock.WithOwner(bg) // the lease's own context looks at the clock by itself
 		for range 50 {
-			l := w.lock(p.mutex(lock.WithoutWatchdog()))
+			l, err := p.mutex(lock.WithoutWatchdog()).TryLock(scope)
+			require.NoError(t, err)
 			time.Sleep(time.Until(l.Deadline()))
-			_, err := p.mutex().TryLock(l.Context(bg))
-			require.Error(t, err)
+			_, err = p.mutex().TryLock(scope)
+			require.ErrorIs(t, err, lock.ErrLost)
 			require.ErrorIs(t, l.Unlock(bg), lock.ErrLost)
 			time.Sleep(time.Second) // the key is gone
 		}
+	})
+}
+
+// As long as its keys would have lived, it could seem to be held.
+func TestReentryOfAHoldThatIsGoneIsRefusedAtOnce(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		m := w.process().mutex()
+		scope := lock.WithOwner(bg)
+		l, err := m.Lock(scope)
+		require.NoError(t, err)
+		synctest.Wait()
+		each(w.nodes, func(n *virtual.Node) { n.Memory().Del(keys.Lock) })
+		awaitEnd(t, l)
+		start := time.Now()
+		_, err = m.TryLock(scope)
+		require.ErrorIs(t, err, lock.ErrLost)
+		require.Equal(t, start, time.Now())
 	})
 }
 

@@ -144,7 +144,7 @@ func TestQuorumThatForgotTheLockIsALossAtTheNextRenewal(t *testing.T) {
 		at := renewals(w.nodes[0])
 		last := at[len(at)-1]
 		each(w.quorum(), (*virtual.Node).Flush)
-		<-l.Done()
+		awaitEnd(t, l)
 		require.LessOrEqual(t, time.Since(last), defaultTTL/3)
 		require.True(t, time.Now().Before(l.Deadline()), "not only when its validity ends")
 		requireLost(ctx, t, l)
@@ -162,7 +162,7 @@ func TestSoManyForgetfulNodesThatNoQuorumIsLeftAreALossAtTheNextRenewal(t *testi
 		synctest.Wait()
 		start := time.Now()
 		each(w.nodes[:(len(w.nodes)+1)/2], (*virtual.Node).Flush)
-		<-l.Done()
+		awaitEnd(t, l)
 		require.LessOrEqual(t, time.Since(start), defaultTTL/3)
 		require.ErrorContains(t, l.Unlock(bg), "no longer has it")
 	})

@@ -141,7 +141,13 @@ func (p *process) queue(opts ...lock.Option) *fair.Mutex {
 // lock takes the mutex, which must be free.
 func (w *world) lock(m lock.Locker) *lock.Lease {
 	w.t.Helper()
-	l, err := m.TryLock(bg)
+	return w.lockIn(bg, m)
+}
+
+// lockIn is lock under ctx, whose owner may have the mutex.
+func (w *world) lockIn(ctx context.Context, m lock.Locker) *lock.Lease {
+	w.t.Helper()
+	l, err := m.TryLock(ctx)
 	require.NoError(w.t, err)
 	synctest.Wait() // every node that answers has it by now, not just a quorum
 	return l
@@ -174,12 +180,22 @@ func (g grant) after(t *testing.T, start time.Time, from, to time.Duration) *loc
 	return g.lease
 }
 
+// awaitEnd waits for the lease's end, which must come: a lease that is renewed has none.
+func awaitEnd(t *testing.T, l *lock.Lease) {
+	t.Helper()
+	select {
+	case <-l.Done():
+	case <-time.After(time.Until(l.Deadline()) + long):
+		require.Fail(t, "the lease goes on")
+	}
+}
+
 // lostAt waits for the lease's end, and requires that it was lost, that everything
 // says so, and that it came at its deadline and not a moment later (I2). It returns
 // when that was.
 func lostAt(ctx context.Context, t *testing.T, l *lock.Lease) time.Time {
 	t.Helper()
-	<-l.Done()
+	awaitEnd(t, l)
 	now := time.Now()
 	require.Equal(t, l.Deadline(), now)
 	requireLost(ctx, t, l)

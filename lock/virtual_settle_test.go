@@ -22,8 +22,8 @@ func TestALostLeaseIsSettledByItsOwnUnlock(t *testing.T) {
 		inner, err := of(p).Lock(ctx)
 		require.NoError(t, err)
 		each(w.nodes, (*virtual.Node).Flush)
-		<-outer.Done()
-		<-inner.Done()
+		awaitEnd(t, outer)
+		awaitEnd(t, inner)
 		for range 3 {
 			require.ErrorIs(t, inner.Unlock(bg), lock.ErrLost)
 			_, err = of(p).TryLock(ctx)

@@ -65,8 +65,22 @@ func TestShutdownDoesNotWaitForWhatIsLost(t *testing.T) {
 		p := w.process()
 		w.lock(p.mutex(lock.WithoutWatchdog()))
 		start := time.Now()
-		require.NoError(t, p.locks.Shutdown(bg))
+		ctx, cancel := context.WithTimeout(bg, long)
+		defer cancel()
+		require.NoError(t, p.locks.Shutdown(ctx))
 		require.Equal(t, validity(defaultTTL), time.Since(start))
+	})
+}
+
+func TestShutdownOfAnIdleClientIsAClose(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		require.NoError(t, w.lock(p.mutex()).Unlock(bg))
+		start := time.Now()
+		ctx, cancel := context.WithTimeout(bg, long)
+		defer cancel()
+		require.NoError(t, p.locks.Shutdown(ctx))
+		require.Equal(t, start, time.Now())
 	})
 }
 

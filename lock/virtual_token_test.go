@@ -104,6 +104,17 @@ func TestCounterOutlivesAHoldThatIsLongerThanItsRetention(t *testing.T) {
 	})
 }
 
+func TestTokenIsTheGreatestOfTheQuorumThatGrantedTheLock(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		for i, n := range w.quorum() {
+			require.NoError(t, n.Memory().Set(keys.Token, strconv.Itoa(10*(1+i))))
+		}
+		each(w.minority(), func(n *virtual.Node) { n.Silence(true) })
+		require.EqualValues(t, 10*len(w.quorum())+1, w.lock(p.mutex()).Token())
+	})
+}
+
 func TestTokensGrowWhenNodesForgetTheirCounters(t *testing.T) {
 	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
 		m := w.process().mutex()

@@ -33,7 +33,7 @@ var fairWaiterMutants = []Mutant{
 		Old:     "q.ticket.Number = max(q.ticket.Number, a.Ticket)",
 		New:     "q.ticket.Number = a.Ticket",
 		Package: "fair",
-		Tests:   "^TestTicketThatOnlyAForgetfulNodeProposedPassesNobody$",
+		Tests:   "^TestNodesThatProposeAnotherTicketAreToldTheFinalOne$",
 	},
 	{
 		Name: "nodes with another ticket are not told the final one",

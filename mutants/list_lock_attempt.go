@@ -68,7 +68,7 @@ var lockAttemptMutants = []Mutant{
 		Old:     "case granted.Token > h.token:",
 		New:     "case h.token == 0 || granted.Token < h.token:",
 		Package: "lock",
-		Tests:   "^TestTokensGrowWhenNodesForgetTheirCounters$",
+		Tests:   "^TestTokenIsTheGreatestOfTheQuorumThatGrantedTheLock$",
 	},
 	{
 		Name:    "no second round for a token",

@@ -83,7 +83,7 @@ var lockClientMutants = []Mutant{
 `,
 		New:     "",
 		Package: "lock",
-		Tests:   "^TestShutdown",
+		Tests:   "^TestShutdownOfAnIdleClientIsAClose$",
 	},
 	{
 		Name:    "Shutdown that is cut short says nothing",
@@ -99,7 +99,7 @@ var lockClientMutants = []Mutant{
 		Old:     "if c.held--; c.held == 0 && c.draining {",
 		New:     "if c.held--; false {",
 		Package: "lock",
-		Tests:   "^TestShutdown",
+		Tests:   "^TestShutdownDoesNotWaitForWhatIsLost$",
 	},
 	{
 		Name: "Health asks a quorum only",

@@ -67,7 +67,7 @@ var lockEndMutants = []Mutant{
 		Old:     "h != nil && h.id == hold {",
 		New:     "false && h.id == hold {",
 		Package: "lock",
-		Tests:   "^TestForce|^TestWhateverTellsOfAnEnd",
+		Tests:   "^TestForceUnlockTellsAHolderInItsOwnProcessAtOnce$",
 	},
 	{
 		Name:    "a minority's leftover counts as a forced hold",

@@ -80,14 +80,14 @@ var lockLeaseMutants = []Mutant{
 		Tests:   "^TestReentryThatAsksFinds",
 	},
 	{
-		Name: "an inner Unlock releases",
+		Name: "an inner Unlock waits for its turn",
 		File: "lock/lease.go",
 		Old: `	inner := len(h.leases) > 0
 `,
 		New: `	inner := false
 `,
 		Package: "lock",
-		Tests:   "^TestReentryAsksNoNode$",
+		Tests:   "^TestUnlockOfAnInnerLeaseWaitsForNoTurn$",
 	},
 	{
 		Name:    "the error of a context does not look at the clock",

@@ -24,7 +24,7 @@ var lockOwnerMutants = []Mutant{
 		Old:     "if o.holds--; o.holds == 0 && !o.lasting {",
 		New:     "if o.holds--; o.holds == 0 {",
 		Package: "lock",
-		Tests:   "^TestOwnerLastsAsLongAsAnyOfItsHolds$",
+		Tests:   "^TestOwnerOfAScopeOutlivesItsHolds$",
 	},
 	{
 		Name: "who waited has the owner that has ended",
@@ -67,7 +67,7 @@ var lockOwnerMutants = []Mutant{
 `,
 		New:     "",
 		Package: "lock",
-		Tests:   "^TestWhoIsBehindAWaiterThatGivesUpHasItsTurn$",
+		Tests:   "^TestTurnThatComesAsItsWaiterGivesUpIsPassedOn$",
 	},
 	{
 		Name: "a re-entry ignores that the hold is over",
@@ -77,7 +77,7 @@ var lockOwnerMutants = []Mutant{
 		New: `	case false:
 `,
 		Package: "lock",
-		Tests:   "^TestReentryEndsWithWhatItsHoldIsValidFor$|^TestReentryThatAsks",
+		Tests:   "^TestReentryOfAHoldThatIsGoneIsRefusedAtOnce$",
 	},
 	{
 		Name:    "a re-entry asks for nothing",
@@ -97,6 +97,14 @@ var lockOwnerMutants = []Mutant{
 	},
 	{
 		Name:    "a re-entry does not look at the clock",
+		File:    "lock/reenter.go",
+		Old:     "h.over, h.reason, time.Now().Before(h.validity)",
+		New:     "h.over, h.reason, true || time.Now().Before(h.validity)",
+		Package: "lock",
+		Tests:   "^TestReentryLooksAtTheClock$",
+	},
+	{
+		Name:    "a re-entry that comes too late is never settled",
 		File:    "lock/reenter.go",
 		Old:     "if over == nil && valid {",
 		New:     "if over == nil {",

@@ -46,14 +46,14 @@ var lockWorkMutants = []Mutant{
 		Tests:   "^TestEndOfRenewalForWorkThatHasEndedIsLogged$",
 	},
 	{
-		Name: "contexts of endless parents pile up",
+		Name: "only the last context of endless parents ends",
 		File: "lock/work.go",
 		Old: `	if w.shared == nil {
 `,
 		New: `	if true {
 `,
 		Package: "lock",
-		Tests:   "^TestContextsDoNotPileUp$",
+		Tests:   "^TestEveryContextThatCannotEndEndsWithTheLease$",
 	},
 	{
 		Name: "an ended parent is followed for ever",

@@ -105,7 +105,7 @@ var redlockLaneMutants = []Mutant{
 		Old:     "return l.debts.open >= maxOpen && (l.failing || l.stuck > 0)",
 		New:     "return false",
 		Package: "redlock",
-		Tests:   "^TestSilentNodeToWhichMuchIsOwedIsSentNothingMoreThatCreates$",
+		Tests:   "^TestNodeThatHasAnsweredIsOwedNothing$",
 	},
 	{
 		Name: "a node that answers is still owed",
@@ -114,7 +114,7 @@ var redlockLaneMutants = []Mutant{
 `,
 		New:     "",
 		Package: "redlock",
-		Tests:   "^TestSilentNodeToWhichMuchIsOwedIsSentNothingMoreThatCreates$",
+		Tests:   "^TestNodeThatHasAnsweredIsOwedNothing$",
 	},
 	{
 		Name: "removals are tried once",

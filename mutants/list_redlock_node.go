@@ -74,7 +74,7 @@ var redlockNodeMutants = []Mutant{
 		Old:     "!errors.As(err, &refusal) && ",
 		New:     "(true || !errors.As(err, &refusal)) && ",
 		Package: "lock",
-		Tests:   "^TestNodeThatGoesDown|^TestClientsLog",
+		Tests:   "^TestNodeThatRefusesACommandIsNotDown$",
 	},
 	{
 		Name: "the end of an outage is not told",

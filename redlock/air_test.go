@@ -40,6 +40,8 @@ func TestABurstTellsNothingOfTheDistance(t *testing.T) {
 		near, far := newAir(20), newAir(20)
 		require.Equal(t, 1, fly(&near, 1, nearTrip/2))
 		require.Equal(t, 1, fly(&near, 500, 5*nearTrip), "near, and busy")
+		unknown := newAir(20)
+		require.Equal(t, 1, fly(&unknown, 500, 5*nearTrip), "busy from the start: it may be near")
 		width := fly(&far, 1, 5*nearTrip)
 		require.Greater(t, width, 1)
 		require.Equal(t, width, fly(&far, 500, 6*nearTrip), "far, and busy")

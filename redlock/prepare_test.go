@@ -116,10 +116,10 @@ func prepare(g *redlock.Group, m redlock.Motion) *redlock.Ballot {
 func TestCloseSendsWhatWasPrepared(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		g, release, _, sent := prepared(t, n)
-		go g.Close()
-		ctx, cancel := context.WithTimeout(bg, within)
-		defer cancel()
-		require.NoError(t, release.Wait(ctx))
+		g.Close()
+		over, cancel := context.WithCancel(bg)
+		cancel()
+		require.NoError(t, release.Wait(over), "it was decided before Close returned")
 		require.NoError(t, release.Err())
 		require.Equal(t, 1, sent())
 		release.Send(bg) // too late
