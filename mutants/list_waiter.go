@@ -134,4 +134,32 @@ var waiterMutants = []Mutant{
 		Package: "waiter",
 		Tests:   "^TestSilentConnectionIsFoundWithinFourSeconds$",
 	},
+	{
+		Name: "a Cluster is listened to by one connection",
+		File: "waiter/cluster.go",
+		Old: `	if l := c.lines[master]; l != nil {
+		return l
+`,
+		New: `	for _, l := range c.lines {
+		return l
+`,
+		Package: "waiter",
+		Tests:   "^TestAStuckShardHoldsUpNoOthersMessages$",
+	},
+	{
+		Name:    "a master that is gone is listened to for ever",
+		File:    "waiter/line.go",
+		Old:     "if l.giveUp == nil || !l.giveUp() {",
+		New:     "if true {",
+		Package: "waiter",
+		Tests:   "^TestAMasterThatIsGoneIsListenedToElsewhere$",
+	},
+	{
+		Name:    "a master that is gone is the next one again",
+		File:    "waiter/cluster.go",
+		Old:     "if to == nil || c.avoids(to) {",
+		New:     "if to == nil {",
+		Package: "waiter",
+		Tests:   "^TestAMasterThatIsGoneIsListenedToElsewhere$",
+	},
 }

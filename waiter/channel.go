@@ -23,7 +23,7 @@ func newChannel(h *Hub, name string) *channel {
 		name:          name,
 		subscriptions: make(map[*Subscription]struct{}),
 		ready:         make(chan struct{}),
-		confirmed:     make([]bool, len(h.lines)),
+		confirmed:     make([]bool, len(h.nodes)),
 	}
 	c.timer = time.AfterFunc(time.Hour, c.graceOver)
 	c.timer.Stop()
@@ -58,11 +58,11 @@ func (h *Hub) publish(node int, name, message string) {
 		h.mu.Unlock()
 		return
 	}
-	if len(h.lines) == 1 {
+	if len(h.nodes) == 1 {
 		c.wake(message) // unlocks; nobody else will repeat it
 		return
 	}
-	t, first := c.tallies.count(message, node, len(h.lines), time.Now())
+	t, first := c.tallies.count(message, node, len(h.nodes), time.Now())
 	// Even if the grace is over: what a minority announced may have been of no use yet.
 	if first && t.count == h.quorum {
 		t.woken = true

@@ -1,6 +1,6 @@
 // Package waiter wakes those who wait for something that nodes publish. It owns the
-// subscriptions: one Pub/Sub connection per node, however many channels and waiters
-// there are.
+// subscriptions: one Pub/Sub connection per node, or per master of a Cluster, however many
+// channels and waiters there are.
 //
 // A [Subscription] is woken when a quorum of nodes has published the same message,
 // or shortly after the first of them did, so that one event wakes once and not once

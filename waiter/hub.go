@@ -22,9 +22,9 @@ const (
 // not usable; use [New].
 type Hub struct {
 	quorum int
-	lines  []*line
+	nodes  []listener
 	cancel context.CancelFunc
-	start  sync.Once // the lines start with the first subscription
+	start  sync.Once // the nodes' connections start with the first subscription
 
 	mu       sync.Mutex
 	closed   bool
@@ -53,7 +53,11 @@ func New(nodes []redis.UniversalClient, quorum int, logger *slog.Logger, names .
 		if i < len(names) {
 			name = names[i]
 		}
-		h.lines = append(h.lines, newLine(ctx, h, i, name, client, logger))
+		if c, ok := client.(*redis.ClusterClient); ok {
+			h.nodes = append(h.nodes, newCluster(ctx, h, i, name, c, logger))
+		} else {
+			h.nodes = append(h.nodes, newLine(ctx, h, i, name, client, logger))
+		}
 	}
 	h.sweeper = time.AfterFunc(time.Hour, h.sweep)
 	h.sweeper.Stop()
@@ -66,8 +70,8 @@ func New(nodes []redis.UniversalClient, quorum int, logger *slog.Logger, names .
 // on a closed hub nothing will come.
 func (h *Hub) Subscribe(name string, wake func(message string)) *Subscription {
 	h.start.Do(func() {
-		for _, l := range h.lines {
-			l.start()
+		for _, n := range h.nodes {
+			n.start()
 		}
 	})
 	h.mu.Lock()
@@ -76,8 +80,8 @@ func (h *Hub) Subscribe(name string, wake func(message string)) *Subscription {
 	if c == nil {
 		c = newChannel(h, name)
 		h.channels[name] = c
-		for _, l := range h.lines {
-			l.want(name)
+		for _, n := range h.nodes {
+			n.want(name)
 		}
 	}
 	delete(h.idle, c)
@@ -98,8 +102,8 @@ func (h *Hub) Close() {
 	h.mu.Unlock()
 	h.start.Do(func() {}) // never start from here on
 	h.cancel()
-	for _, l := range h.lines {
-		l.close()
+	for _, n := range h.nodes {
+		n.close()
 	}
 }
 
@@ -116,8 +120,8 @@ func (h *Hub) sweep() {
 		delete(h.idle, c)
 		delete(h.channels, c.name)
 		c.timer.Stop()
-		for _, l := range h.lines {
-			l.unwant(c.name)
+		for _, n := range h.nodes {
+			n.unwant(c.name)
 		}
 	}
 	h.arm()

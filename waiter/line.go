@@ -21,18 +21,31 @@ const (
 	maxChange = 1000
 )
 
-// A line is the Pub/Sub connection to one node. Its reader receives; its writer
+// A listener hears what one node publishes: by a line, or a Cluster by several.
+type listener interface {
+	start()
+	want(channel string)
+	unwant(channel string)
+	close()
+}
+
+// A line is the Pub/Sub connection to one server. Its reader receives; its writer
 // subscribes and unsubscribes, gathering what has changed since it last did, so that
 // nobody waits for a slow node.
 type line struct {
-	ctx    context.Context // ends with the hub
+	ctx    context.Context // ends with the line, or with the hub
+	cancel context.CancelFunc
 	hub    *Hub
 	node   int
 	name   string // in logs
 	client redis.UniversalClient
 	logger *slog.Logger
 	kick   chan struct{} // one slot: the writer has work
-	done   sync.WaitGroup
+	done   *sync.WaitGroup
+
+	// giveUp is asked when the server cannot be listened to, whether the line is over as
+	// others will do for it; nil: there are no others.
+	giveUp func() (over bool)
 
 	mu     sync.Mutex
 	pubsub *redis.PubSub       // nil before the first subscription
@@ -48,14 +61,17 @@ func newLine(ctx context.Context, h *Hub, node int, name string, client redis.Un
 		// close has to wait for it.
 		client = c.WithTimeout(pongWithin)
 	}
+	ctx, cancel := context.WithCancel(ctx)
 	return &line{
 		ctx:    ctx,
+		cancel: cancel,
 		hub:    h,
 		node:   node,
 		name:   name,
 		client: client,
 		logger: logger,
 		kick:   make(chan struct{}, 1),
+		done:   new(sync.WaitGroup),
 		wanted: make(map[string]struct{}),
 		sent:   make(map[string]struct{}),
 	}
@@ -70,15 +86,21 @@ func (l *line) start() {
 	go l.read()
 }
 
-// close ends both goroutines and waits for them. The hub's context has ended.
+// close ends both goroutines and waits for them.
 func (l *line) close() {
+	l.end()
+	l.done.Wait()
+}
+
+// end ends both goroutines.
+func (l *line) end() {
+	l.cancel()
 	l.mu.Lock()
 	pubsub := l.pubsub
 	l.mu.Unlock()
 	if pubsub != nil {
 		_ = pubsub.Close() // ends the reader's read
 	}
-	l.done.Wait()
 }
 
 func (l *line) want(channel string) {
@@ -157,7 +179,7 @@ func (l *line) changes() (pubsub *redis.PubSub, add, drop []string) {
 	return l.pubsub, add, drop
 }
 
-// read receives until the hub closes.
+// read receives until the line ends.
 func (l *line) read() {
 	defer l.done.Done()
 	pause := backoff.NewExponentialBackOff(
@@ -165,7 +187,8 @@ func (l *line) read() {
 		backoff.WithMaxInterval(time.Second),
 		backoff.WithMaxElapsedTime(0),
 	)
-	asked := false // a ping is out
+	asked := false   // a ping is out
+	failing := false // nothing has come since the connection broke
 	for l.ctx.Err() == nil {
 		l.mu.Lock()
 		pubsub := l.pubsub
@@ -176,7 +199,7 @@ func (l *line) read() {
 		}
 		message, err := pubsub.ReceiveTimeout(l.ctx, patience)
 		if err == nil {
-			asked = false
+			asked, failing = false, false
 			pause.Reset()
 			l.receive(message)
 			continue
@@ -184,18 +207,41 @@ func (l *line) read() {
 		if !isSilence(err) {
 			asked = false
 			l.failed(err)
+			// A connection that was closed comes back, unless the server is gone.
+			if failing && !isRefusal(err) && l.isOver() {
+				return
+			}
+			failing = true
 			l.sleep(pause.NextBackOff())
 			continue
 		}
 		if asked {
 			asked = false
 			l.logger.WarnContext(l.ctx, "waiter: subscription connection is dead, connecting again", "node", l.name)
+			if l.isOver() {
+				return
+			}
 			l.renew(pubsub)
 			continue
 		}
 		asked = true
 		_ = pubsub.Ping(l.ctx) // an error shows in the next receive
 	}
+}
+
+// isOver ends the line if others do for it. Called by the reader.
+func (l *line) isOver() bool {
+	if l.giveUp == nil || !l.giveUp() {
+		return false
+	}
+	l.end()
+	return true
+}
+
+// isRefusal tells an error that a server answered.
+func isRefusal(err error) bool {
+	var refusal redis.Error
+	return errors.As(err, &refusal)
 }
 
 // isSilence tells whether err says that nothing came, on a connection that is there.
@@ -212,8 +258,7 @@ func isSilence(err error) bool {
 // rights to the channels needs somebody to give it them.
 func (l *line) failed(err error) {
 	level := slog.LevelDebug
-	var refusal redis.Error
-	if errors.As(err, &refusal) {
+	if isRefusal(err) {
 		level = slog.LevelWarn
 	}
 	l.logger.Log(l.ctx, level, "waiter: no wake-ups from a node, waiters poll it", "node", l.name, "error", err)

@@ -1,0 +1,178 @@
+package waiter
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// avoid is for how long nothing new is subscribed at a master that could not be listened to.
+const avoid = 10 * time.Second
+
+// A cluster listens to a Redis Cluster, which is one node: by a line to each of its masters that
+// some channel needs. A channel is listened to at the master of its own hash slot, where what
+// concerns it is published; so a master that is stuck or gone holds up no message about a name of
+// another.
+//
+// The servers of a Cluster pass every message on to each other. So a channel is heard wherever
+// it is subscribed: it stays where it is when its slot moves, and goes to any other master
+// when its own cannot be listened to any more.
+type cluster struct {
+	ctx    context.Context // ends with the hub
+	hub    *Hub
+	node   int
+	name   string // in logs
+	client *redis.ClusterClient
+	logger *slog.Logger
+	done   sync.WaitGroup // of all lines, those included that were given up
+
+	mu      sync.Mutex // taken after the hub's mu, and before a line's
+	closed  bool
+	lines   map[*redis.Client]*line // by master; nil: by the ClusterClient, where no master is known
+	places  map[string]*line        // of the channels that are wanted
+	avoided map[*redis.Client]time.Time
+}
+
+func newCluster(ctx context.Context, h *Hub, node int, name string, client *redis.ClusterClient, logger *slog.Logger) *cluster {
+	return &cluster{
+		ctx:     ctx,
+		hub:     h,
+		node:    node,
+		name:    name,
+		client:  client,
+		logger:  logger,
+		lines:   make(map[*redis.Client]*line),
+		places:  make(map[string]*line),
+		avoided: make(map[*redis.Client]time.Time),
+	}
+}
+
+// start does nothing: a line starts with the first channel that needs it.
+func (c *cluster) start() {}
+
+func (c *cluster) want(channel string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	own := c.master(channel)
+	if c.avoids(own) {
+		if other := c.another(); other != nil {
+			own = other
+		}
+	}
+	c.place(channel, own)
+}
+
+// place has channel listened to, at master if that is known. Called with mu held.
+func (c *cluster) place(channel string, master *redis.Client) {
+	l := c.line(master)
+	c.places[channel] = l
+	l.want(channel)
+}
+
+func (c *cluster) unwant(channel string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l := c.places[channel]; l != nil {
+		delete(c.places, channel)
+		l.unwant(channel)
+	}
+}
+
+// master is that of channel's hash slot; nil: it is not known. It does not block: a client that has
+// met the Cluster has an idea of its masters.
+func (c *cluster) master(channel string) *redis.Client {
+	master, err := c.client.MasterForKey(c.ctx, channel)
+	if err != nil {
+		return nil
+	}
+	return master
+}
+
+// another is some master that is not avoided; nil: there is none. Called with mu held.
+func (c *cluster) another() (other *redis.Client) {
+	var mu sync.Mutex
+	_ = c.client.ForEachMaster(c.ctx, func(_ context.Context, m *redis.Client) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if !c.avoids(m) {
+			other = m
+		}
+		return nil
+	})
+	return other
+}
+
+// avoids tells whether nothing is to be subscribed at master now. Called with mu held, or by
+// who waits for one who has it.
+func (c *cluster) avoids(master *redis.Client) bool { return time.Now().Before(c.avoided[master]) }
+
+// line is the way to a master. Called with mu held.
+func (c *cluster) line(master *redis.Client) *line {
+	if l := c.lines[master]; l != nil {
+		return l
+	}
+	var client redis.UniversalClient = c.client
+	name := c.name
+	if master != nil {
+		client, name = master, master.Options().Addr
+	}
+	l := newLine(c.ctx, c.hub, c.node, name, client, c.logger)
+	l.done = &c.done
+	l.giveUp = func() bool { return c.giveUp(master, l) }
+	c.lines[master] = l
+	l.start()
+	return l
+}
+
+// giveUp has the channels of a line that cannot be listened to any more listened to elsewhere. It
+// tells whether none is left, so that the line is over. It runs on the line's reader.
+func (c *cluster) giveUp(master *redis.Client, l *line) (over bool) {
+	c.client.ReloadState(c.ctx) // its slots may have gone to a replica
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
+	now := time.Now()
+	for m, until := range c.avoided {
+		if !now.Before(until) {
+			delete(c.avoided, m)
+		}
+	}
+	c.avoided[master] = now.Add(avoid)
+	other := c.another()
+	for channel, at := range c.places {
+		if at != l {
+			continue
+		}
+		to := c.master(channel)
+		if to == nil || c.avoids(to) {
+			to = other
+		}
+		if to == nil {
+			return false
+		}
+		c.place(channel, to)
+	}
+	delete(c.lines, master)
+	return true
+}
+
+// close ends every line, and waits for all of them.
+func (c *cluster) close() {
+	c.mu.Lock()
+	c.closed = true
+	lines := c.lines
+	c.lines = nil
+	c.mu.Unlock()
+	for _, l := range lines {
+		l.end()
+	}
+	c.done.Wait()
+}

@@ -1,0 +1,61 @@
+package waiter_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+// soon is several times what a line takes to find out that it is dead.
+const soon = 30 * time.Second
+
+// A Cluster is one node, and each of its shards has connections of its own: one that is stuck
+// holds up no message about a name of another, and no new subscription. What was subscribed there
+// is soon heard elsewhere.
+func TestAStuckShardHoldsUpNoOthersMessages(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	h := newHub(t, cluster.Client(t))
+	stuck := cluster.Name(t, 2, 0, "orders ")
+	_, deaf := listen(t, h, stuck) // before all others
+	ears := make(map[string]*ear)
+	for shard := range 2 {
+		name := cluster.Name(t, shard, 0, "orders ")
+		_, ears[name] = listen(t, h, name)
+	}
+	well := cluster.Servers[0].Client(t)
+	cluster.Servers[2].Pause()
+	for name, e := range ears {
+		publish(t, well, name, "release")
+		redistest.Eventually(t, soon, func() bool { return len(e.all()) > 0 }, "it is heard")
+		require.Equal(t, []string{"release"}, e.all(), "by a connection that works")
+	}
+	late := cluster.Name(t, 1, 1, "orders ")
+	_, e := listen(t, h, late)
+	publish(t, well, late, "release")
+	e.waitFor(t, "release")
+	redistest.Eventually(t, soon, func() bool {
+		publish(t, well, stuck, "release")
+		return deaf.count("release") > 0
+	}, "after four seconds: a ping, and no pong")
+}
+
+// One whose master is gone does not, either.
+func TestAMasterThatIsGoneIsListenedToElsewhere(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	h := newHub(t, cluster.Client(t))
+	name := cluster.Name(t, 1, 0, "orders ")
+	_, e := listen(t, h, name)
+	cluster.Servers[1].Kill()
+	well := cluster.Servers[0].Client(t)
+	redistest.Eventually(t, soon, func() bool {
+		publish(t, well, name, "release")
+		return e.count("release") > 0
+	}, "it is heard by another")
+	_, late := listen(t, h, cluster.Name(t, 1, 1, "orders "))
+	require.Empty(t, late.all())
+}
