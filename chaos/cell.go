@@ -9,6 +9,7 @@ import (
 type Cell struct {
 	Name     string
 	N        int // nodes
+	Shards   int // of the Cluster that is the only node; 0: nodes are servers by themselves
 	Faults   []Kind
 	Disk     Disk // what a killed node finds; empty: nothing
 	Guard    time.Duration
@@ -26,6 +27,9 @@ type Cell struct {
 }
 
 func (c Cell) workers() int { return max(c.Workers, 1) }
+
+// servers is how many there are.
+func (c Cell) servers() int { return max(c.N, c.Shards) }
 
 func (c Cell) every() time.Duration { return max(c.Every, time.Millisecond) }
 
@@ -128,6 +132,20 @@ func patient(n int) Cell {
 	}, Slow)
 }
 
+// sharded is a cell in which one shard of a Cluster after the other is stuck for longer than the
+// TTL, while names of all of them are locked.
+func sharded() Cell {
+	return cell("one shard of three stuck", 1, func(c *Cell) {
+		c.Shards, c.Timeout = 3, time.Second
+		c.TTL, c.Rest, c.Long = 4*time.Second, time.Second, 30
+		c.Duration, c.Crew = 30*time.Second, 8
+		c.Locks = nil
+		for i := range 4 { // each shard has some of both kinds
+			c.Locks = append(c.Locks, fmt.Sprint("orders-", i), fmt.Sprint("fair-desk-", i))
+		}
+	}, StopNode)
+}
+
 // crowded is a cell in which so many work on so many names that their calls leave in batches.
 func crowded(n int) Cell {
 	return cell("many names, AOF always", n, func(c *Cell) {
@@ -176,6 +194,7 @@ func cells() []Cell {
 	for _, n := range []int{1, 3, 5} {
 		list = append(list, late(n), stalled(n), patient(n), crowded(n))
 	}
+	list = append(list, sharded())
 	add("everything, AOF always", disk(Always), harmless...)
 	add("everything, nothing on disk, guard", disk(Nothing), harmless...)
 	return list

@@ -75,6 +75,12 @@ func (h *History) call(hold string) *Call {
 	return nil
 }
 
+// sharded makes the nodes shards of a Cluster, the second of which is stuck.
+func (h *History) sharded() {
+	h.Cell.Shards, h.Shards = 3, map[string]int{"orders": 0, "fair-desk": 1}
+	h.Faults = []Fault{{Kind: StopNode, Node: 1, Worker: all, Began: 10 * ms}}
+}
+
 func found(h *History) []string {
 	var by []string
 	for _, v := range check(h) {
@@ -133,6 +139,15 @@ var damages = []struct {
 		})
 	}},
 	{"progress", "a worker does not end", func(h *History) { h.Stuck = true }},
+	{"shards", "a lease is lost while its own shard is well", func(h *History) {
+		h.sharded()
+		a := h.call("A")
+		a.Lost, a.Unlock, a.Unlocked = 50*ms, 0, 0
+	}},
+	{"shards", "nobody can ask for a lock while its own shard is well", func(h *History) {
+		h.sharded()
+		h.Calls = append(h.Calls, &Call{Proc: "w2.0", Op: 2, Name: "orders", Invoke: 900 * ms, Return: 950 * ms, Refused: true})
+	}},
 	{"residue", "a key is left", func(h *History) { h.Left = []string{"n0 lock:{orders}"} }},
 }
 
@@ -186,6 +201,13 @@ func TestHistoriesThatOnlyLookBad(t *testing.T) {
 			a.Return, a.Held, a.Start, a.Token = 29*ms, 30*ms, 24*ms, 10
 			a.First, a.Deadline = a.Start+a.TTL, a.Start+a.TTL
 			h.sort()
+		},
+		"a lease is lost on the shard that is stuck, and so is one that is not renewed": func(h *History) {
+			h.sharded()
+			for _, hold := range []string{"F3", "B"} {
+				c := h.call(hold)
+				c.Lost, c.Unlock, c.Unlocked, c.Fixed = c.Unlock, 0, 0, hold == "B"
+			}
 		},
 		"who waits has no quorum": func(h *History) {
 			h.Calls = append(h.Calls, &Call{Proc: "w2.0", Op: 2, Name: "orders", Blocks: true, Invoke: 300 * ms})

@@ -30,8 +30,10 @@ type Event struct {
 	Op   int64  `json:"op"` // the acquisition it is about; a number of its own in each process
 
 	Name     string `json:"name,omitempty"`
-	Within   int64  `json:"in,omitempty"`    // evLock: the lease it is nested in; 0: none
-	Blocks   bool   `json:"block,omitempty"` // evLock: it waits
+	Within   int64  `json:"in,omitempty"`      // evLock: the lease it is nested in; 0: none
+	Blocks   bool   `json:"block,omitempty"`   // evLock: it waits
+	Fixed    bool   `json:"fixed,omitempty"`   // evLock: the lease is not renewed
+	Refused  bool   `json:"refused,omitempty"` // evDenied: as there was no quorum, and not as the caller's time was over
 	Hold     string `json:"hold,omitempty"`
 	Token    int64  `json:"tok,omitempty"`
 	Count    int    `json:"n,omitempty"`

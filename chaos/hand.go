@@ -24,6 +24,7 @@ func (r *Run) hire(number, life int) (*hand, error) {
 		Worker:     number,
 		Life:       life,
 		Goroutines: r.Cell.Crew,
+		Cluster:    r.Cell.Shards > 0,
 		Names:      r.Cell.Locks,
 		TTL:        r.Cell.TTL,
 		Pace:       r.Cell.Pace,
@@ -35,8 +36,12 @@ func (r *Run) hire(number, life int) (*hand, error) {
 	}}
 	h.cfg.History = filepath.Join(r.dir, h.cfg.proc()+".history")
 	h.log = filepath.Join(r.dir, h.cfg.proc()+".log")
-	for i := range r.proxies {
-		h.cfg.Addrs = append(h.cfg.Addrs, r.proxies[i][number].addr)
+	for i, n := range r.nodes {
+		if h.cfg.Cluster {
+			h.cfg.Addrs = append(h.cfg.Addrs, n.address.String())
+		} else {
+			h.cfg.Addrs = append(h.cfg.Addrs, r.proxies[i][number].addr)
+		}
 	}
 	text, err := json.Marshal(h.cfg)
 	if err != nil {

@@ -32,6 +32,18 @@ func (h *History) ailing(node int) []span {
 	return list
 }
 
+// voters are the servers that vote about a lock.
+func (h *History) voters(name string) []int {
+	if shard, ok := h.Shards[name]; ok {
+		return []int{shard}
+	}
+	all := make([]int, h.Cell.N)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
 // A tick is a moment at which something about a lock changes.
 type tick struct {
 	at      int64
@@ -44,7 +56,7 @@ type tick struct {
 // was well, and nobody had it: it was free, or its holder had died.
 func (h *History) stall(name string) (longest, at int64) {
 	var ticks []tick
-	for i := range h.Cell.N {
+	for _, i := range h.voters(name) {
 		for _, s := range h.ailing(i) {
 			ticks = append(ticks, tick{at: s.from, ailing: 1}, tick{at: s.to, ailing: -1})
 		}

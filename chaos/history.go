@@ -25,8 +25,9 @@ type History struct {
 	Start  int64 // the workers have begun
 	Healed int64 // the last fault is over; 0: not yet
 	End    int64
-	Left   []string // keys that were there when everyone had gone
-	Stuck  bool     // a worker did not come to its end
+	Left   []string       // keys that were there when everyone had gone
+	Stuck  bool           // a worker did not come to its end
+	Shards map[string]int // the server that has each lock; nil: there is no Cluster
 
 	killed map[string]int64 // by process: when it was killed
 	away   []span           // of processes, while they were stopped
@@ -46,10 +47,12 @@ type Call struct {
 	Within int64
 	Blocks bool
 	Final  bool // nothing stood in its way
+	Fixed  bool // not renewed
 
-	Invoke int64
-	Return int64 // 0: it did not
-	Err    string
+	Invoke  int64
+	Return  int64 // 0: it did not
+	Err     string
+	Refused bool // as there was no quorum, and the caller had time left
 
 	// Of a lease, which it is if Hold is not empty.
 	Hold     string
@@ -140,7 +143,7 @@ func (c *Call) take(e Event) {
 	}
 	switch e.Kind {
 	case evLock:
-		c.Invoke, c.Name, c.Within, c.Blocks, c.TTL = e.At, e.Name, e.Within, e.Blocks, e.TTL
+		c.Invoke, c.Name, c.Within, c.Blocks, c.Fixed, c.TTL = e.At, e.Name, e.Within, e.Blocks, e.Fixed, e.TTL
 	case evFinal:
 		c.Final = true
 	case evGranted:
@@ -148,7 +151,7 @@ func (c *Call) take(e Event) {
 		c.First = e.Deadline
 		c.Start = e.Deadline - c.TTL // a little early, as validity is less than the TTL
 	case evDenied:
-		c.Return, c.Err = e.At, e.Err
+		c.Return, c.Err, c.Refused = e.At, e.Err, e.Refused
 	case evHeld:
 		c.Held = max(c.Held, e.At)
 		if e.At > e.Deadline {

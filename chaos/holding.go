@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lock"
@@ -13,6 +14,7 @@ type acquisition struct {
 	within *holding
 	blocks bool
 	final  bool
+	fixed  bool
 }
 
 // A holding is a lease of a worker.
@@ -28,7 +30,7 @@ type holding struct {
 // lock asks for a lock and writes down what came of it.
 func (w *worker) lock(ctx context.Context, m lock.Locker, a acquisition) *holding {
 	op := w.ops.Add(1)
-	e := Event{Kind: evLock, Op: op, Name: a.name, Blocks: a.blocks, TTL: int64(w.cfg.TTL)}
+	e := Event{Kind: evLock, Op: op, Name: a.name, Blocks: a.blocks, Fixed: a.fixed, TTL: int64(w.cfg.TTL)}
 	if a.within != nil {
 		e.Within = a.within.op
 	}
@@ -44,7 +46,8 @@ func (w *worker) lock(ctx context.Context, m lock.Locker, a acquisition) *holdin
 		lease, err = m.TryLock(ctx)
 	}
 	if err != nil {
-		w.rec.note(Event{Kind: evDenied, Op: op, Err: err.Error()})
+		refused := errors.Is(err, lock.ErrNoQuorum) && ctx.Err() == nil
+		w.rec.note(Event{Kind: evDenied, Op: op, Err: err.Error(), Refused: refused})
 		return nil
 	}
 	at := now()
@@ -67,7 +70,7 @@ func (w *worker) do(p plan) {
 	m := w.mutex(p.lock, opts...)
 	ctx, cancel := context.WithTimeout(w.work, p.wait)
 	defer cancel()
-	first := w.lock(ctx, m, acquisition{name: p.lock, blocks: !p.try})
+	first := w.lock(ctx, m, acquisition{name: p.lock, blocks: !p.try, fixed: p.fixed})
 	if first == nil {
 		sleep(w.work, p.pause)
 		return
@@ -75,7 +78,7 @@ func (w *worker) do(p plan) {
 	held := []*holding{first}
 	for range p.nested {
 		ctx, cancel := context.WithTimeout(first.ctx, w.cfg.TTL)
-		h := w.lock(ctx, m, acquisition{name: p.lock, within: first, blocks: true})
+		h := w.lock(ctx, m, acquisition{name: p.lock, within: first, blocks: true, fixed: p.fixed})
 		cancel()
 		if h == nil {
 			break

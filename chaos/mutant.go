@@ -152,6 +152,14 @@ func mutants() []Mutant {
 				"      if signs[i] then"}},
 		},
 		{
+			Name: "one lane for all shards",
+			By:   "shards",
+			Cell: sharded(),
+			Edits: []Edit{{"redlock/shards.go",
+				"	master, err := s.client.MasterForKey(s.node.group.ctx, key)\n	if err != nil {",
+				"	master, err := s.client.MasterForKey(s.node.group.ctx, key)\n	if true || err != nil {"}},
+		},
+		{
 			Name: "fencing counters that never go",
 			By:   "residue",
 			Cell: cell("calm", 1, func(c *Cell) { c.Duration = 2 * time.Second }),

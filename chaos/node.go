@@ -34,14 +34,16 @@ type node struct {
 	shim  string // the library that gives it a clock that the driver can set; empty: none
 	clock string
 
+	address address // of a shard of a Cluster
+
 	fault  sync.Mutex // one fault of the process at a time
 	proc   *process
 	direct *redis.Client
 	offset time.Duration // of its clock
 }
 
-func newNode(dir string, disk Disk, shim string) (*node, error) {
-	n := &node{dir: dir, disk: disk, shim: shim, clock: filepath.Join(dir, "clock")}
+func newNode(dir string, disk Disk, shim string, at address) (*node, error) {
+	n := &node{dir: dir, disk: disk, shim: shim, address: at, clock: filepath.Join(dir, "clock")}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -67,6 +69,9 @@ func (n *node) start() error {
 	}
 	if n.disk == Always {
 		args = append(args, "--appendonly", "yes", "--appendfsync", "always", "--auto-aof-rewrite-percentage", "0")
+	}
+	if n.address.port > 0 {
+		args = append(args, n.address.args()...)
 	}
 	cmd := exec.Command(redisbin.Name(), args...)
 	if n.shim != "" {

@@ -20,7 +20,8 @@ type Run struct {
 	dir     string
 	start   time.Time
 	nodes   []*node
-	proxies [][]*proxy // by node and worker
+	shards  map[string]int // the server that has each lock; nil: there is no Cluster
+	proxies [][]*proxy     // by node and worker
 	crew    []*hand
 	store   *store
 	monitor *monitor
@@ -75,12 +76,22 @@ func (r *Run) setUp() error {
 			return err
 		}
 	}
-	for i := range r.Cell.N {
-		n, err := newNode(filepath.Join(r.dir, fmt.Sprint("n", i)), r.Cell.Disk, shim)
+	for i := range r.Cell.servers() {
+		var at address
+		if r.Cell.Shards > 0 {
+			if at, err = newAddress(); err != nil {
+				return err
+			}
+		}
+		n, err := newNode(filepath.Join(r.dir, fmt.Sprint("n", i)), r.Cell.Disk, shim, at)
 		if err != nil {
 			return err
 		}
 		r.nodes = append(r.nodes, n)
+		if r.Cell.Shards > 0 {
+			r.proxies = append(r.proxies, nil)
+			continue
+		}
 		ways := make([]*proxy, r.Cell.workers())
 		for w := range ways {
 			if ways[w], err = newProxy(addr, n.socket()); err != nil {
@@ -88,6 +99,11 @@ func (r *Run) setUp() error {
 			}
 		}
 		r.proxies = append(r.proxies, ways)
+	}
+	if r.Cell.Shards > 0 {
+		if err := r.gather(); err != nil {
+			return err
+		}
 	}
 	if r.Cell.Guard > 0 {
 		time.Sleep(r.Cell.Guard + time.Second) // fresh servers grant nothing for so long
@@ -223,6 +239,7 @@ func (r *Run) history() (*History, error) {
 		Faults: append([]Fault(nil), r.faults...),
 		Start:  moment(r.start),
 		End:    now(),
+		Shards: r.shards,
 		killed: make(map[string]int64),
 		away:   append([]span(nil), r.away...),
 	}

@@ -16,17 +16,20 @@ const (
 // schedule draws the faults of a run. The same cell and seed give the same ones.
 func schedule(c Cell, seed uint64) []Fault {
 	rng := dice(seed, "schedule "+c.Name)
-	nodes := make([]time.Duration, c.N) // until when each has a fault of its process
+	nodes := make([]time.Duration, c.servers()) // until when each has a fault of its process
 	workers := make([]time.Duration, c.workers())
-	alone := new(time.Duration) // one worker at a time: the others must be able to go on
+	alone := new(time.Duration) // one worker, or shard, at a time: the others must be able to go on
 	var faults []Fault
 	for at := 300 * time.Millisecond; len(c.Faults) > 0 && at < c.Duration; at += 20*time.Millisecond + rng.N(c.every()) {
 		if at%(stormy+calm) > stormy {
 			continue
 		}
-		f := Fault{At: at, Kind: c.Faults[rng.IntN(len(c.Faults))], Node: rng.IntN(c.N), Worker: all}
+		f := Fault{At: at, Kind: c.Faults[rng.IntN(len(c.Faults))], Node: rng.IntN(c.servers()), Worker: all}
 		c.shape(&f, rng)
 		busy := busyWith(&f, nodes, workers, alone)
+		if c.Shards > 0 {
+			busy = alone
+		}
 		if busy != nil {
 			if at < *busy {
 				continue

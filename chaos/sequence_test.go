@@ -41,7 +41,7 @@ func newStage(t *testing.T, d Disk, opts ...lock.ClientOption) *stage {
 	s := new(stage)
 	dir, addr := scratchFor(t), ownAddr()
 	for i := range 5 {
-		n, err := newNode(filepath.Join(dir, fmt.Sprint(i)), d, "")
+		n, err := newNode(filepath.Join(dir, fmt.Sprint(i)), d, "", address{})
 		require.NoError(t, err)
 		t.Cleanup(n.close)
 		s.nodes = append(s.nodes, n)

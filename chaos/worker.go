@@ -27,7 +27,8 @@ type Config struct {
 	Worker     int
 	Life       int // how many workers of this number there were before
 	Goroutines int
-	Addrs      []string // of its own proxies, one for each node
+	Addrs      []string // of its own proxies, one for each node; or of a Cluster's servers
+	Cluster    bool
 	Names      []string
 	TTL        time.Duration
 	Pace       time.Duration // what waits and holds are drawn from
@@ -41,6 +42,18 @@ type Config struct {
 
 // proc is what the worker is called in the history.
 func (c *Config) proc() string { return fmt.Sprintf("w%d.%d", c.Worker, c.Life) }
+
+// nodes are clients as a user would make them. Their end is the process's.
+func (c *Config) nodes() []redis.UniversalClient {
+	if c.Cluster {
+		return []redis.UniversalClient{redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Addrs})}
+	}
+	nodes := make([]redis.UniversalClient, len(c.Addrs))
+	for i, addr := range c.Addrs {
+		nodes[i] = redis.NewClient(&redis.Options{Addr: addr})
+	}
+	return nodes
+}
 
 // isFair tells what kind of lock a name is for.
 func isFair(name string) bool { return strings.HasPrefix(name, "fair") }
@@ -74,11 +87,7 @@ func runWorker(text string) error {
 		}
 		stop()
 	}()
-	nodes := make([]redis.UniversalClient, len(cfg.Addrs))
-	for i, addr := range cfg.Addrs {
-		nodes[i] = redis.NewClient(&redis.Options{Addr: addr}) // as a user would; its end is the process's
-	}
-	w.client, err = w.connect(nodes)
+	w.client, err = w.connect(cfg.nodes())
 	if err != nil {
 		return nil // ended before a quorum could be met
 	}
