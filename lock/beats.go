@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,8 @@ const (
 	maxBeat = 500
 	// idlePoll is how long a waiter rests that nothing concerns, before it looks all the same.
 	idlePoll = 10 * poll
+	// firstPause is until a sign of life is repeated that was lost with a connection.
+	firstPause = 5 * time.Millisecond
 )
 
 // beats are the signs of life of one contest's queuers: one command per node for all
@@ -24,6 +27,7 @@ type beats struct {
 	engine  *Engine // that of the shortest heartbeat
 	kind    Queue
 	ward    watchdog.Ward
+	pause   time.Duration // until one that failed is repeated; 0: the last one did not
 }
 
 // End implements [watchdog.Owner]: signs of life have no end of their own.
@@ -79,13 +83,14 @@ func (b *beats) renew() {
 	c.mu.Unlock()
 	for len(ids) > 0 {
 		n := min(len(ids), maxBeat)
-		c.beat(engine, kind, ids[:n])
+		b.beat(engine, kind, ids[:n])
 		ids = ids[n:]
 	}
 }
 
 // beat tells every node that these holds wait.
-func (c *Client) beat(engine *Engine, kind Queue, ids []string) {
+func (b *beats) beat(engine *Engine, kind Queue, ids []string) {
+	c := b.contest.client
 	start := time.Now()
 	name := c.id + "." + strconv.FormatInt(c.numbers.Add(1), 10)
 	c.group.Vote(redlock.Motion{
@@ -101,7 +106,25 @@ func (c *Client) beat(engine *Engine, kind Queue, ids []string) {
 				c.stir(due, start)
 			}
 		},
+		Then: b.decided,
 	})
+}
+
+// decided has a sign of life that was lost with a connection repeated soon. The nodes may
+// have seen that this process does not listen, for the same reason, and give the turn of
+// its head to the next one in a moment. From a silent node no sooner answer is to be had.
+func (b *beats) decided(ballot *redlock.Ballot) {
+	c := b.contest.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ballot.Won() || errors.Is(ballot.Err(), redlock.ErrSilent) {
+		b.pause = 0
+		return
+	}
+	b.pause = min(max(2*b.pause, firstPause), b.engine.set.sign())
+	if b.contest.beats == b {
+		c.watchdog.Set(&b.ward, time.Now().Add(b.pause), time.Time{})
+	}
 }
 
 // stir has the queuers of these holds ask again, of which a sign of life that was sent then

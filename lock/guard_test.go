@@ -2,6 +2,7 @@ package lock_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"testing"
@@ -39,6 +40,19 @@ func forEachKind(t *testing.T, f func(t *testing.T, kind newLocker)) {
 	}
 }
 
+// unhurried leaves nodes the time that a busy machine takes: none is silent in these tests.
+var unhurried = lock.WithNodeTimeout(10 * time.Second)
+
+// try is a TryLock that the nodes have answered, if only by refusing to vote.
+func try(t *testing.T, l lock.Locker) (lease *lock.Lease, err error) {
+	t.Helper()
+	redistest.Eventually(t, time.Minute, func() bool {
+		lease, err = l.TryLock(context.Background())
+		return !errors.Is(err, redlock.ErrNoQuorum) || errors.Is(err, redlock.ErrRestarted)
+	}, "the nodes answer")
+	return lease, err
+}
+
 // The classic sequence of trap 13: a bare majority grants, one of its nodes crashes
 // without anything on disk and is back at once, and votes for somebody else.
 func restartUnderHolder(t *testing.T, kind newLocker, opts ...lock.ClientOption) (second *lock.Lease, state lock.State, err error) {
@@ -48,9 +62,10 @@ func restartUnderHolder(t *testing.T, kind newLocker, opts ...lock.ClientOption)
 		// The holder's command must not reach a server that starts while it dials again.
 		nodes = append(nodes, s.Client(t, func(o *redis.Options) { o.DialerRetries = 1 }))
 	}
-	opts = append(opts, lock.WithTTL(time.Minute))
-	// The guard must not count the start of the servers as a restart, so the holder has none.
-	alice, err := lock.NewClient(nodes, lock.WithTTL(time.Minute))
+	opts = append(opts, lock.WithTTL(time.Minute), unhurried)
+	// The guard must not count the start of the servers as a restart, so the holder has none. Nor
+	// does it renew before all is over: that would tell it of the loss.
+	alice, err := lock.NewClient(nodes, lock.WithTTL(time.Hour), unhurried)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, alice.Close()) })
 	servers[3].Kill()
@@ -65,7 +80,7 @@ func restartUnderHolder(t *testing.T, kind newLocker, opts ...lock.ClientOption)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, bob.Close()) })
 	orders := kind(bob)
-	second, err = orders.TryLock(context.Background())
+	second, err = try(t, orders)
 	require.NoError(t, first.Err(), "the first holder knows nothing")
 	state, inspectErr := orders.Inspect(context.Background())
 	require.NoError(t, inspectErr)
@@ -101,12 +116,12 @@ func TestNodeVotesOnceItIsOlderThanTheGuard(t *testing.T) {
 		s := redistest.Start(t)
 		var log logbook
 		c, err := lock.NewClient([]redis.UniversalClient{s.Client(t)},
-			lock.WithTTL(time.Second), lock.WithRestartGuard(8*time.Second), log.option()) // asked before that is over
+			lock.WithTTL(time.Second), lock.WithRestartGuard(12*time.Second), unhurried, log.option()) // asked before that is over
 		require.NoError(t, err)
 		defer c.Close()
 		redistest.Eventually(t, time.Minute, func() bool { return len(log.lines("restart guard", "level=WARN")) == 1 }, "it is logged")
 		orders := kind(c)
-		_, err = orders.TryLock(context.Background())
+		_, err = try(t, orders)
 		require.ErrorIs(t, err, redlock.ErrRestarted)
 		require.ErrorIs(t, err, redlock.ErrNoQuorum)
 		require.ErrorContains(t, err, "no grants for another")
@@ -118,13 +133,16 @@ func TestNodeVotesOnceItIsOlderThanTheGuard(t *testing.T) {
 	})
 }
 
+// snapshotTTL is short, as a guard must be no less, and long for a busy machine.
+const snapshotTTL = 5 * time.Second
+
 // A server comes back with a snapshot from before the last tokens were granted (trap 13).
 func tokensAroundAnOldSnapshot(t *testing.T, kind newLocker, opts ...lock.ClientOption) (before, after int64) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	servers := redistest.StartN(t, 3)
 	nodes := redistest.Clients(t, servers)
-	c, err := lock.NewClient(nodes, append(opts, lock.WithTTL(time.Second))...)
+	c, err := lock.NewClient(nodes, append(opts, lock.WithTTL(snapshotTTL), unhurried)...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 	orders := kind(c)
@@ -160,7 +178,7 @@ func TestWithoutGuardAnOldSnapshotMakesTokensFall(t *testing.T) {
 
 func TestGuardKeepsTokensGrowingAfterAnOldSnapshot(t *testing.T) {
 	forEachKind(t, func(t *testing.T, kind newLocker) {
-		before, after := tokensAroundAnOldSnapshot(t, kind, lock.WithRestartGuard(time.Second))
+		before, after := tokensAroundAnOldSnapshot(t, kind, lock.WithRestartGuard(snapshotTTL))
 		require.Greater(t, after, before)
 	})
 }
@@ -169,12 +187,12 @@ func TestGuardKeepsTokensGrowingAfterAnOldSnapshot(t *testing.T) {
 // less than the guard.
 func TestGuardHasTokensGrowPastThoseOfAClockThatWasAhead(t *testing.T) {
 	forEachKind(t, func(t *testing.T, kind newLocker) {
-		const ahead, guard = 2 * time.Second, 4 * time.Second
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		const ahead, guard = 3 * time.Second, snapshotTTL
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		s := redistest.Start(t)
 		look := s.Client(t)
-		c, err := lock.NewClient([]redis.UniversalClient{s.Client(t)}, lock.WithTTL(time.Second), lock.WithRestartGuard(guard))
+		c, err := lock.NewClient([]redis.UniversalClient{s.Client(t)}, lock.WithTTL(snapshotTTL), lock.WithRestartGuard(guard), unhurried)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, c.Close()) })
 		orders := kind(c)
@@ -197,11 +215,11 @@ func TestGuardHasTokensGrowPastThoseOfAClockThatWasAhead(t *testing.T) {
 // A node that is given a hold again votes in its renewals: not while it is young.
 func TestGuardedNodeIsNotRepairedEither(t *testing.T) {
 	forEachKind(t, func(t *testing.T, kind newLocker) {
-		const guard = 8 * time.Second // as is the TTL: a busy machine must not lose the lease
+		const guard = 12 * time.Second // as is the TTL: a busy machine must not lose the lease
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		servers := redistest.StartN(t, 3)
-		c, err := lock.NewClient(redistest.Clients(t, servers), lock.WithTTL(guard), lock.WithRestartGuard(guard), lock.WithNodeTimeout(2*time.Second))
+		c, err := lock.NewClient(redistest.Clients(t, servers), lock.WithTTL(guard), lock.WithRestartGuard(guard), unhurried)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, c.Close()) })
 		lease, err := kind(c).Lock(ctx)
@@ -221,10 +239,10 @@ func TestGuardedNodeThatTellsNoUptimeDoesNotVote(t *testing.T) {
 	forEachKind(t, func(t *testing.T, kind newLocker) {
 		servers := redistest.StartN(t, 1)
 		c, err := lock.NewClient([]redis.UniversalClient{servers[0].Client(t, redistest.WithoutInfo(t, servers))},
-			lock.WithTTL(time.Second), lock.WithRestartGuard(time.Second))
+			lock.WithTTL(time.Second), lock.WithRestartGuard(time.Second), unhurried)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, c.Close()) })
-		_, err = kind(c).TryLock(context.Background())
+		_, err = try(t, kind(c))
 		require.ErrorIs(t, err, redlock.ErrRestarted)
 		require.ErrorContains(t, err, "does not tell its uptime")
 	})

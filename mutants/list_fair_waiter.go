@@ -45,6 +45,14 @@ var fairWaiterMutants = []Mutant{
 		Tests:   "^TestNodesThatProposeAnotherTicketAreToldTheFinalOne$",
 	},
 	{
+		Name:    "a sign of life that was lost with a connection is not repeated",
+		File:    "lock/beats.go",
+		Old:     "if ballot.Won() || errors.Is(",
+		New:     "if true || ballot.Won() || errors.Is(",
+		Package: "fair",
+		Tests:   "^TestHeadThatReconnectsDuringTheReleaseIsNotOvertaken$",
+	},
+	{
 		Name: "five hundred waiters give signs of life",
 		File: "lock/beats.go",
 		Old: `	for len(ids) > 0 {

@@ -79,7 +79,7 @@ func TestRivalsThatOnlyTryGiveTheirMinoritiesBack(t *testing.T) {
 	wg.Wait()
 	require.Positive(t, won.Load())
 	r.requireClean(t)
-	lease, err := r.mutex().TryLock(bg)
+	lease, err := try(t, r.mutex())
 	require.NoError(t, err)
 	require.NoError(t, lease.Unlock(bg))
 }

@@ -100,7 +100,7 @@ func TestRenewalThatArrivesAfterTheReleaseRevivesNothing(t *testing.T) {
 		r.requireClean(t)
 
 		// Nor does it help a stranger, or is taken for one's own.
-		next, err := r.mutex().TryLock(bg)
+		next, err := try(t, r.mutex())
 		require.NoError(t, err)
 		require.NoError(t, next.Unlock(bg))
 		r.requireClean(t)

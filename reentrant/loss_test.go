@@ -50,7 +50,7 @@ func TestBareMajorityGrowsWhenTheOthersComeBack(t *testing.T) {
 	r.requireCount(t, lease.ID(), 1)
 	// Now one of the first three may forget it: still nobody else finds a majority.
 	r.flush(t, 4)
-	_, err = reentrant.New(r.client(t), r.name).TryLock(bg)
+	_, err = try(t, reentrant.New(r.client(t), r.name))
 	require.ErrorIs(t, err, lock.ErrLocked)
 	require.NoError(t, lease.Err())
 	require.NoError(t, lease.Unlock(bg))
@@ -100,7 +100,7 @@ func TestExtendFindsThatAnotherHasTheLock(t *testing.T) {
 	lease, err := r.mutex().Lock(bg)
 	require.NoError(t, err)
 	r.flush(t, 0, 1, 2)
-	other, err := reentrant.New(r.client(t), r.name, lock.WithoutWatchdog()).TryLock(bg)
+	other, err := try(t, reentrant.New(r.client(t), r.name, lock.WithoutWatchdog()))
 	require.NoError(t, err)
 	require.ErrorIs(t, lease.Extend(bg, time.Minute), lock.ErrLost)
 	require.ErrorIs(t, lease.Unlock(bg), lock.ErrLost)

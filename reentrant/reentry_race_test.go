@@ -28,7 +28,7 @@ func TestReentryThatRacesTheLastUnlockTakesNoFreeLock(t *testing.T) {
 		lost, err := orders.Lock(ctx)
 		require.NoError(t, err)
 		require.NoError(t, s.Client(t).Del(bg, "lock:{"+name+"}").Err())
-		other, err := reentrant.New(bob, name).TryLock(bg)
+		other, err := try(t, reentrant.New(bob, name))
 		require.NoError(t, err)
 		require.NoError(t, other.Unlock(bg))
 

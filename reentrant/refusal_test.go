@@ -52,7 +52,7 @@ func TestKeyOfTheWrongTypeOnAMinorityCostsNothing(t *testing.T) {
 	for _, s := range r.servers[:2] {
 		require.NoError(t, s.Client(t).Set(bg, r.keys().Lock, "somebody's", 0).Err())
 	}
-	lease, err := r.mutex().TryLock(bg)
+	lease, err := try(t, r.mutex())
 	require.NoError(t, err)
 	inner, err := r.mutex().TryLock(lease.Context(bg))
 	require.NoError(t, err)

@@ -93,7 +93,7 @@ func (s story) play(t *testing.T, r *rig) {
 
 	require.NoError(t, inner.Unlock(bg))
 	require.NoError(t, lease.Err())
-	_, err = m.TryLock(bg)
+	_, err = try(t, m)
 	require.ErrorIs(t, err, lock.ErrLocked, "one lease is left")
 
 	strike = s.at(r, "unlock")
@@ -106,7 +106,7 @@ func (s story) play(t *testing.T, r *rig) {
 	}
 	r.requireClean(t)
 
-	next, err := m.TryLock(bg)
+	next, err := try(t, m)
 	require.NoError(t, err)
 	require.Greater(t, next.Token(), lease.Token())
 	require.NoError(t, next.Unlock(bg))

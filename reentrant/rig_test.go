@@ -1,6 +1,7 @@
 package reentrant_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -102,6 +103,17 @@ func newClient(t *testing.T, nodes []redis.UniversalClient, opts ...lock.ClientO
 
 func (r *rig) mutex(opts ...lock.Option) *reentrant.Mutex {
 	return reentrant.New(r.locks, r.name, opts...)
+}
+
+// try is a TryLock that the nodes have answered: on a busy machine that may take them longer
+// than it waits for them, which says nothing of the lock.
+func try(t testing.TB, m *reentrant.Mutex) (lease *lock.Lease, err error) {
+	t.Helper()
+	redistest.Eventually(t, within, func() bool {
+		lease, err = m.TryLock(bg)
+		return !errors.Is(err, lock.ErrNoQuorum)
+	}, "the nodes answer a TryLock")
+	return lease, err
 }
 
 func (r *rig) keys() lua.Keys {

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"slices"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -49,9 +50,11 @@ var losing = rules{
 		t.requireCount(l, 1)
 		t.lose()
 		require.ErrorIs(t, lease.Extend(bg, time.Minute), lock.ErrLost)
-		for _, n := range t.nodes {
-			require.EqualValues(t, -2, n.ttl(t, t.keys().Lock))
-		}
+		// A node of many may have been given it again before the last of a quorum has answered
+		// that it has none, either. That is undone at once, long before a minute is over.
+		t.eventually(func() bool {
+			return !slices.ContainsFunc(t.nodes, func(n *node) bool { return n.ttl(t, t.keys().Lock) != -2 })
+		}, "no node has it")
 		t.requireLost(lease)
 	},
 

@@ -62,6 +62,9 @@ func (h *Host) Silence(on bool) {
 	}
 }
 
+// Reset ends the host's connections. New ones are made.
+func (h *Host) Reset() { h.conns.close() }
+
 // Kill ends the host's connections and refuses it new ones, for good: what nodes see of
 // a process that is killed.
 func (h *Host) Kill() {
