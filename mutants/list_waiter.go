@@ -79,11 +79,10 @@ var waiterMutants = []Mutant{
 		Tests:   "^TestSilentConnectionIsFoundWithinFourSeconds$",
 	},
 	{
-		Name: "a quiet connection is taken for dead",
-		File: "waiter/line.go",
-		Old: `			asked = false
-			pause.Reset()`,
-		New:     "			pause.Reset()",
+		Name:    "a quiet connection is taken for dead",
+		File:    "waiter/line.go",
+		Old:     "asked, failing = false, false",
+		New:     "failing = false",
 		Package: "waiter",
 		Tests:   "^TestQuietConnectionIsKept$",
 	},
@@ -98,9 +97,9 @@ var waiterMutants = []Mutant{
 	{
 		Name: "a name is never given up",
 		File: "waiter/hub.go",
-		Old: `			l.unwant(c.name)
+		Old: `			n.unwant(c.name)
 `,
-		New: `			_ = l
+		New: `			_ = n
 `,
 		Package: "waiter",
 		Tests:   "^TestNameIsGivenUpASecondAfterItsLastListener$",
