@@ -56,4 +56,13 @@ var redlockClusterMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestALockIsKeptWhileItsSlotMoves$",
 	},
+	{
+		Name: "nobody asks who has taken over from a master that is gone",
+		File: "redlock/redirect.go",
+		Old: `		s.reload() // another may have its slots by now
+`,
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestLocksOutliveTheFailoverOfTheirShard$/^master_killed_reentrant$",
+	},
 }

@@ -131,9 +131,9 @@ func (c *cluster) line(master *redis.Client) *line {
 }
 
 // giveUp has the channels of a line that cannot be listened to any more listened to elsewhere. It
-// tells whether none is left, so that the line is over. It runs on the line's reader.
+// tells whether none is left, so that the line is over. It runs on the line's reader. Whether
+// a replica has taken over is left to others to find out: any master will do.
 func (c *cluster) giveUp(master *redis.Client, l *line) (over bool) {
-	c.client.ReloadState(c.ctx) // its slots may have gone to a replica
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {

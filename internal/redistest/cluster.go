@@ -21,12 +21,14 @@ const (
 	clusterNodeTimeout = 3 * time.Second
 )
 
-// Cluster is a Redis Cluster of three masters without replicas. Its servers can be
-// controlled like any others; after that, [Cluster.Wait] tells when they agree
-// again.
+// Cluster is a Redis Cluster of three masters, without replicas unless [Cluster.StartReplica]
+// starts some. Its servers can be controlled like any others; after that, [Cluster.Wait] tells
+// when they agree again.
 type Cluster struct {
-	// Servers own a third of the slots each, in this order.
+	// Servers own a third of the slots each at the start, in this order.
 	Servers []*Server
+
+	replicas int
 }
 
 // StartCluster starts a cluster and returns when every node serves and knows all
@@ -52,6 +54,7 @@ func clusterArgs(more []string) []string {
 		"--cluster-enabled", "yes",
 		"--cluster-require-full-coverage", "no",
 		"--cluster-node-timeout", strconv.FormatInt(clusterNodeTimeout.Milliseconds(), 10),
+		"--repl-diskless-sync-delay", "0", // or a replica waits for five seconds for others
 	}, more...)
 }
 
@@ -127,9 +130,27 @@ func (c *Cluster) Wait(t testing.TB) {
 			return err == nil &&
 				infoField(last, "cluster_state") == "ok" &&
 				infoField(last, "cluster_slots_ok") == strconv.Itoa(clusterSlots) &&
-				infoField(last, "cluster_known_nodes") == strconv.Itoa(clusterNodes)
+				infoField(last, "cluster_known_nodes") == strconv.Itoa(clusterNodes+c.replicas)
 		}, "cluster node %s is in order", s.Addr())
 	}
+}
+
+// do has f ask a server, which must answer.
+func (c *Cluster) do(t testing.TB, s *Server, f func(context.Context, *redis.Client) error) {
+	t.Helper()
+	if err := inspect(s.Addr(), f); err != nil {
+		t.Fatalf("redistest: cluster node %s: %v", s.Addr(), err)
+	}
+}
+
+// id is what the Cluster knows a server by.
+func (c *Cluster) id(t testing.TB, s *Server) (id string) {
+	t.Helper()
+	c.do(t, s, func(ctx context.Context, node *redis.Client) (err error) {
+		id, err = node.ClusterMyID(ctx).Result()
+		return err
+	})
+	return id
 }
 
 // Client returns a cluster client with go-redis's own defaults, except for what change
@@ -164,23 +185,10 @@ func (c *Cluster) Move(t testing.TB, slot int, from, to *Server, between func(st
 	if between == nil {
 		between = func(string) {}
 	}
-	do := func(s *Server, f func(context.Context, *redis.Client) error) {
-		t.Helper()
-		if err := inspect(s.Addr(), f); err != nil {
-			t.Fatalf("redistest: move slot %d: %v", slot, err)
-		}
-	}
-	id := func(s *Server) (id string) {
-		do(s, func(ctx context.Context, node *redis.Client) (err error) {
-			id, err = node.ClusterMyID(ctx).Result()
-			return err
-		})
-		return id
-	}
-	source, target := id(from), id(to)
+	source, target := c.id(t, from), c.id(t, to)
 	set := func(s *Server, args ...any) {
 		t.Helper()
-		do(s, func(ctx context.Context, node *redis.Client) error {
+		c.do(t, s, func(ctx context.Context, node *redis.Client) error {
 			return node.Do(ctx, append([]any{"CLUSTER", "SETSLOT", slot}, args...)...).Err()
 		})
 	}
@@ -189,14 +197,14 @@ func (c *Cluster) Move(t testing.TB, slot int, from, to *Server, between func(st
 	between("moving")
 	for {
 		var keys []string
-		do(from, func(ctx context.Context, node *redis.Client) (err error) {
+		c.do(t, from, func(ctx context.Context, node *redis.Client) (err error) {
 			keys, err = node.ClusterGetKeysInSlot(ctx, slot, 1).Result()
 			return err
 		})
 		if len(keys) == 0 {
 			break
 		}
-		do(from, func(ctx context.Context, node *redis.Client) error {
+		c.do(t, from, func(ctx context.Context, node *redis.Client) error {
 			return node.Migrate(ctx, host, strconv.Itoa(to.Port()), keys[0], 0, 5*time.Second).Err()
 		})
 		between("moved " + keys[0])

@@ -35,3 +35,23 @@ func TestClusterServesAllSlots(t *testing.T) {
 	}
 	require.Equal(t, keys, c.Keys(t))
 }
+
+func TestAReplicaTakesOver(t *testing.T) {
+	t.Parallel()
+	c := StartCluster(t)
+	client := c.Client(t)
+	replica := c.StartReplica(t, 1)
+	key := c.Name(t, 1, 0, "k")
+	require.NoError(t, client.Set(bg, key, 1, 0).Err())
+	c.Failover(t, replica)
+	require.Equal(t, "1", replica.Client(t).Get(bg, key).Val())
+	Eventually(t, clusterWithin, func() bool { return c.Servers[1].Info(t, "replication", "role") == "slave" }, "they have changed places")
+	c.Wait(t)
+
+	Eventually(t, clusterWithin, func() bool {
+		return c.Servers[1].Info(t, "replication", "master_link_status") == "up"
+	}, "it is in step")
+	replica.Kill()
+	c.WaitForMaster(t, c.Servers[1])
+	require.Equal(t, "1", c.Servers[1].Client(t).Get(bg, key).Val())
+}
