@@ -23,7 +23,10 @@ type Cell struct {
 	Brief    bool          // stops are short: nothing expires, but much comes late
 	Rest     time.Duration // a stopped node is left alone afterwards; its stops outlast the TTL
 	Workers  int
-	Crew     int // goroutines of each worker
+	Crew     int           // goroutines of each worker
+	Turn     time.Duration // nodes are killed one after the other, each for so long; 0: faults are drawn
+	Pause    time.Duration // between two turns
+	Hold     time.Duration // each lease is held so long, renewed, and entered again at the end; 0: it is drawn
 }
 
 func (c Cell) workers() int { return max(c.Workers, 1) }
@@ -124,6 +127,35 @@ func stalled(n int) Cell {
 	}, StopNode)
 }
 
+// inTurn is a cell whose nodes go one after the other, each for longer than a TTL, so that what
+// it had is gone when it is back. Holds last longer than that: they are kept if the other nodes
+// have them, and a node that is back has them before the next one goes.
+func inTurn(n int) Cell {
+	return cell("kill nodes in turn, AOF always", n, func(c *Cell) {
+		disk(Always)(c)
+		c.TTL, c.Turn, c.Pause, c.Hold = time.Second, 1500*time.Millisecond, time.Second, 2500*time.Millisecond
+		c.Crew, c.Duration = 8, 16*time.Second
+		c.Locks = nil
+		for i := range 6 {
+			c.Locks = append(c.Locks, fmt.Sprint("orders-", i), fmt.Sprint("fair-desk-", i))
+		}
+	}, KillNode)
+}
+
+// inventory is a cell that does what a program did that kept stock: many short holds of many
+// names, while five nodes go one after the other and come back empty. No request fails.
+func inventory() Cell {
+	return cell("kill nodes in turn, nothing on disk", 5, func(c *Cell) {
+		c.Disk = Nothing
+		c.TTL, c.Turn, c.Pause, c.Hold = time.Second, 1500*time.Millisecond, 1500*time.Millisecond, 500*time.Millisecond
+		c.Crew, c.Duration = 15, 16*time.Second
+		c.Locks = nil
+		for i := range 60 {
+			c.Locks = append(c.Locks, fmt.Sprint("item-", i))
+		}
+	}, KillNode)
+}
+
 // patient is a cell whose workers wait for a slow node for longer than a TTL.
 func patient(n int) Cell {
 	return cell("slow network, patient workers", n, func(c *Cell) {
@@ -195,6 +227,7 @@ func cells() []Cell {
 		list = append(list, late(n), stalled(n), patient(n), crowded(n))
 	}
 	list = append(list, sharded())
+	list = append(list, inTurn(3), inTurn(5), inventory())
 	add("everything, AOF always", disk(Always), harmless...)
 	add("everything, nothing on disk, guard", disk(Nothing), harmless...)
 	return list

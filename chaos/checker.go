@@ -28,6 +28,7 @@ var checkers = []checker{
 	{"counts", "no node counts a lease twice", true, checkCounts},
 	{"litter", "a node that can be reached keeps no key that nobody has", true, checkLitter},
 	{"flush", "no lease outlives by more than a TTL that every node forgot it", true, checkFlush},
+	{"kept", "no lease is lost while a quorum is well", true, checkKept},
 	{"progress", "who waits is served while a quorum is well", true, checkProgress},
 	{"shards", "a shard of a Cluster that is away costs the others nothing", true, checkShards},
 	{"residue", "in the end nothing is left but tokens", false, checkResidue},

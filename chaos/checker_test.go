@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/fifo"
+	"github.com/holdfast-go/holdfast/lock"
 )
 
 // Moments of hand-made histories are milliseconds.
@@ -81,6 +82,12 @@ func (h *History) sharded() {
 	h.Faults = []Fault{{Kind: StopNode, Node: 1, Worker: all, Began: 10 * ms}}
 }
 
+// lose has the lease end at a moment, for a reason.
+func (c *Call) lose(at int64, why lock.Reason) {
+	c.Lost, c.Held, c.Over = at*ms, (at-1)*ms, why.String()
+	c.Unlock, c.Unlocked = 0, 0
+}
+
 func found(h *History) []string {
 	var by []string
 	for _, v := range check(h) {
@@ -128,6 +135,21 @@ var damages = []struct {
 		h.Faults = []Fault{{Kind: FlushAll, Node: all, Worker: all, Began: 10 * ms, Ended: 11 * ms}}
 		a := h.call("A")
 		a.Deadline, a.Unlock, a.Unlocked = 2000*ms, 1900*ms, 1901*ms
+	}},
+	{"kept", "a lease is lost while a minority is down", func(h *History) {
+		h.Faults = []Fault{{Kind: KillNode, Node: 0, Worker: all, Began: 10 * ms}}
+		h.call("B").lose(90, lock.ReasonNotRenewed)
+	}},
+	{"kept", "a lease turns out to be lost when it is unlocked", func(h *History) {
+		h.call("B").Over = lock.ReasonGone.String()
+	}},
+	{"kept", "a patient request is refused", func(h *History) {
+		h.Cell.Hold = time.Millisecond
+		h.Calls = append(h.Calls, &Call{Proc: "w2.0", Op: 2, Name: "orders", Invoke: 300 * ms, Return: 400 * ms, Err: "no"})
+	}},
+	{"kept", "an unlock fails", func(h *History) {
+		h.Cell.Hold = time.Millisecond
+		h.call("B").Failed = "no"
 	}},
 	{"progress", "a waiter waits on and on", func(h *History) {
 		h.Calls = append(h.Calls, &Call{Proc: "w2.0", Op: 2, Name: "orders", Blocks: true, Invoke: 300 * ms})
@@ -209,6 +231,22 @@ func TestHistoriesThatOnlyLookBad(t *testing.T) {
 				c.Lost, c.Unlock, c.Unlocked, c.Fixed = c.Unlock, 0, 0, hold == "B"
 			}
 		},
+		"a lease was lost with a quorum": func(h *History) {
+			h.call("B").lose(90, lock.ReasonNotRenewed)
+			h.Faults = []Fault{
+				{Kind: KillNode, Node: 0, Worker: all, Began: 10 * ms, Ended: 11 * ms},
+				{Kind: StopNode, Node: 1, Worker: all, Began: 60 * ms, Ended: 61 * ms},
+			}
+		},
+		"a lease was lost as the machine was too busy for its process": func(h *History) {
+			h.call("B").lose(90, lock.ReasonNotRenewed)
+			h.asleep = []span{{"w1.0", 60 * ms, 80 * ms}}
+		},
+		"a lease was lost as the machine was too busy for the servers": func(h *History) {
+			h.call("B").lose(90, lock.ReasonNotRenewed)
+			h.Looks[1].Nodes[0].OK, h.Looks[1].Nodes[2].OK = false, false
+		},
+		"a fixed lease was over": func(h *History) { h.call("B").lose(90, lock.ReasonExpired) },
 		"who waits has no quorum": func(h *History) {
 			h.Calls = append(h.Calls, &Call{Proc: "w2.0", Op: 2, Name: "orders", Blocks: true, Invoke: 300 * ms})
 			h.Faults = []Fault{

@@ -21,6 +21,7 @@ const (
 	evUnlocked = "unlocked" // it returned
 	evFinal    = "final"    // a last Lock, for which nothing stands in the way, is about to be called
 	evServed   = "served"   // it returned
+	evAsleep   = "asleep"   // the process did not come to run from From on, until now
 )
 
 // An Event is one line of a worker's history.
@@ -40,6 +41,8 @@ type Event struct {
 	Deadline int64  `json:"dl,omitempty"` // as the lease told just before
 	TTL      int64  `json:"ttl,omitempty"`
 	Err      string `json:"err,omitempty"`
+	Why      string `json:"why,omitempty"`  // evLost, evUnlocked: the reason of a loss
+	From     int64  `json:"from,omitempty"` // evAsleep
 }
 
 // A recorder writes a worker's history: an event to a line, each written at once, so

@@ -29,6 +29,7 @@ func (r *Run) hire(number, life int) (*hand, error) {
 		TTL:        r.Cell.TTL,
 		Pace:       r.Cell.Pace,
 		Long:       r.Cell.Long,
+		Hold:       r.Cell.Hold,
 		Guard:      r.Cell.Guard,
 		Timeout:    r.Cell.Timeout,
 		Heartbeat:  r.Cell.heartbeat(),

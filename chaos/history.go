@@ -31,6 +31,7 @@ type History struct {
 
 	killed map[string]int64 // by process: when it was killed
 	away   []span           // of processes, while they were stopped
+	asleep []span           // of processes that had no processor to run on
 }
 
 // A span is a stretch of time, of something.
@@ -126,6 +127,10 @@ func (h *History) read(proc, path string) error {
 		if json.Unmarshal(lines.Bytes(), &e) != nil {
 			continue // the last line of one that was killed, or is writing it
 		}
+		if e.Kind == evAsleep {
+			h.asleep = append(h.asleep, span{proc, e.From, e.At})
+			continue
+		}
 		c := calls[e.Op]
 		if c == nil {
 			c = &Call{Proc: proc, Op: e.Op}
@@ -159,13 +164,16 @@ func (c *Call) take(e Event) {
 		}
 	case evLost:
 		c.Lost = e.At
-		c.Over = e.Err
+		c.Over = e.Why
 	case evSilent:
 		c.Silent = true
 	case evUnlock:
 		c.Unlock = e.At
 	case evUnlocked:
 		c.Unlocked, c.Failed = e.At, e.Err
+		if c.Over == "" {
+			c.Over = e.Why
+		}
 	}
 }
 

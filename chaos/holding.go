@@ -68,7 +68,11 @@ func (w *worker) do(p plan) {
 		opts = append(opts, lock.WithoutWatchdog())
 	}
 	m := w.mutex(p.lock, opts...)
-	ctx, cancel := context.WithTimeout(w.work, p.wait)
+	wait := w.work
+	if p.sure {
+		wait = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(wait, p.wait)
 	defer cancel()
 	first := w.lock(ctx, m, acquisition{name: p.lock, blocks: !p.try, fixed: p.fixed})
 	if first == nil {
@@ -76,15 +80,18 @@ func (w *worker) do(p plan) {
 		return
 	}
 	held := []*holding{first}
-	for range p.nested {
-		ctx, cancel := context.WithTimeout(first.ctx, w.cfg.TTL)
-		h := w.lock(ctx, m, acquisition{name: p.lock, within: first, blocks: true, fixed: p.fixed})
-		cancel()
-		if h == nil {
-			break
+	nest := func(times int) {
+		for range times {
+			ctx, cancel := context.WithTimeout(first.ctx, w.cfg.TTL)
+			h := w.lock(ctx, m, acquisition{name: p.lock, within: first, blocks: true, fixed: p.fixed})
+			cancel()
+			if h == nil {
+				break
+			}
+			held = append(held, h)
 		}
-		held = append(held, h)
 	}
+	nest(p.nested)
 	for i := range p.updates {
 		first.update(p.hold / time.Duration(p.updates))
 		if i == 0 && p.extend > 0 {
@@ -94,6 +101,7 @@ func (w *worker) do(p plan) {
 	if p.outstay {
 		first.outstay()
 	}
+	nest(p.nestedLast)
 	for i := range held {
 		if p.crossed {
 			held[i].unlock()
@@ -123,8 +131,17 @@ func (h *holding) holds() bool {
 func (h *holding) lost() {
 	if !h.ended {
 		h.ended = true
-		h.w.rec.note(Event{Kind: evLost, Op: h.op, Deadline: moment(h.lease.Deadline())})
+		h.w.rec.note(Event{Kind: evLost, Op: h.op, Deadline: moment(h.lease.Deadline()), Why: why(h.lease.Err())})
 	}
+}
+
+// why is the reason of a loss, in words; empty if err is none.
+func why(err error) string {
+	var over *lock.LeaseError
+	if errors.As(err, &over) && errors.Is(err, lock.ErrLost) {
+		return over.Reason.String()
+	}
+	return ""
 }
 
 // update adds one to the register that the lock protects, as long as the lease holds:
@@ -189,7 +206,7 @@ func (h *holding) unlock() {
 	err := h.lease.Unlock(context.Background())
 	e := Event{Kind: evUnlocked, Op: h.op}
 	if err != nil {
-		e.Err = err.Error()
+		e.Err, e.Why = err.Error(), why(err)
 	}
 	h.w.rec.note(e)
 }

@@ -48,7 +48,7 @@ func watch(r *Run) *monitor {
 			panic(err)
 		}
 		m.running.Go(func() {
-			for tick := time.NewTicker(lookEvery); ; {
+			for tick := time.NewTicker(lookEvery * time.Duration(1+len(r.Cell.Locks)/30)); ; {
 				select {
 				case <-ctx.Done():
 					tick.Stop()

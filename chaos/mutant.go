@@ -136,6 +136,15 @@ func mutants() []Mutant {
 			},
 		},
 		{
+			Name: "holds not given to nodes that lack them",
+			By:   "kept",
+			Cell: inTurn(3),
+			Edits: []Edit{
+				{"lock/renew.go", "	if missing == nil || count == 0 {", "	if true {"},
+				{"lock/restore.go", "	case !restored && has > 0 &&", "	case false &&"},
+			},
+		},
+		{
 			Name: "keys without a TTL",
 			By:   "progress",
 			Cell: cell("kill workers", 1, nil, KillWorker),

@@ -9,23 +9,31 @@ import (
 // A plan is what a worker does next: all of its choices, drawn before the first of
 // them is acted upon, so that they depend on the seed and not on what happens.
 type plan struct {
-	lock    string
-	fixed   bool          // a lease without watchdog
-	try     bool          // TryLock
-	wait    time.Duration // gives up waiting after this
-	updates int           // of the register, spread over the hold
-	hold    time.Duration
-	nested  int           // re-entries within
-	crossed bool          // ends its leases in the order in which it took them
-	extend  time.Duration // Extend by this; 0: not
-	outstay bool          // keeps a fixed lease until it is told that it is over
-	pause   time.Duration // then
+	lock       string
+	fixed      bool          // a lease without watchdog
+	try        bool          // TryLock
+	wait       time.Duration // gives up waiting after this
+	updates    int           // of the register, spread over the hold
+	hold       time.Duration
+	nested     int           // re-entries within
+	nestedLast int           // and at the end
+	sure       bool          // waits on when the worker is to come to its end
+	crossed    bool          // ends its leases in the order in which it took them
+	extend     time.Duration // Extend by this; 0: not
+	outstay    bool          // keeps a fixed lease until it is told that it is over
+	pause      time.Duration // then
 }
 
 // draw returns the nth plan of one goroutine of a worker.
 func draw(cfg *Config, goroutine, n int) plan {
 	rng := dice(cfg.Seed, "plan", int64(cfg.Worker), int64(cfg.Life), int64(goroutine), int64(n))
 	ttl, pace := cfg.TTL, cfg.Pace
+	if cfg.Hold > 0 {
+		return plan{
+			lock: cfg.Names[rng.IntN(len(cfg.Names))], wait: lastWait, sure: true,
+			updates: 1, hold: cfg.Hold, nestedLast: 1, pause: rng.N(pace / 12),
+		}
+	}
 	p := plan{
 		lock:    cfg.Names[rng.IntN(len(cfg.Names))],
 		try:     rng.IntN(8) == 0,

@@ -16,6 +16,9 @@ const (
 // schedule draws the faults of a run. The same cell and seed give the same ones.
 func schedule(c Cell, seed uint64) []Fault {
 	rng := dice(seed, "schedule "+c.Name)
+	if c.Turn > 0 {
+		return turns(c, rng)
+	}
 	nodes := make([]time.Duration, c.servers()) // until when each has a fault of its process
 	workers := make([]time.Duration, c.workers())
 	alone := new(time.Duration) // one worker, or shard, at a time: the others must be able to go on
@@ -50,6 +53,15 @@ func schedule(c Cell, seed uint64) []Fault {
 		faults = append(faults, f)
 	}
 	slices.SortStableFunc(faults, func(a, b Fault) int { return cmp.Compare(a.At, b.At) })
+	return faults
+}
+
+// turns kills one node after the other.
+func turns(c Cell, rng *source) []Fault {
+	var faults []Fault
+	for at, i := rng.N(c.Pause), 0; at+c.Turn < c.Duration; at, i = at+c.Turn+c.Pause, i+1 {
+		faults = append(faults, Fault{At: at, Kind: KillNode, For: c.Turn, Node: i % c.N, Worker: all})
+	}
 	return faults
 }
 

@@ -33,6 +33,7 @@ type Config struct {
 	TTL        time.Duration
 	Pace       time.Duration // what waits and holds are drawn from
 	Long       int           // percent of the leases that are long
+	Hold       time.Duration // for which each lease is held; 0: it is drawn
 	Guard      time.Duration
 	Timeout    time.Duration // of a node
 	Heartbeat  time.Duration
@@ -79,6 +80,7 @@ func runWorker(text string) error {
 		return err
 	}
 	w := &worker{cfg: cfg, rec: rec, store: newStoreClient(cfg.Store)}
+	go w.pulse()
 	var stop context.CancelFunc
 	w.work, stop = context.WithCancel(context.Background())
 	go func() {
@@ -103,6 +105,21 @@ func runWorker(text string) error {
 	all.Wait()
 	return w.client.Close()
 }
+
+// pulse writes down when the process had no processor to run on, until its end.
+func (w *worker) pulse() {
+	const beat = 20 * time.Millisecond
+	last := now()
+	for range time.Tick(beat) {
+		if at := now(); at-last > int64(dozed) {
+			w.rec.note(Event{At: at, Kind: evAsleep, From: last})
+		}
+		last = now()
+	}
+}
+
+// dozed is how long a process must not have run for it to matter.
+const dozed = 100 * time.Millisecond
 
 // connect tries until a quorum of nodes can be met.
 func (w *worker) connect(nodes []redis.UniversalClient) (*lock.Client, error) {

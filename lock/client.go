@@ -36,6 +36,8 @@ type Client struct {
 	retention time.Duration
 	guard     time.Duration
 	journal   *journal
+	recovery  *recovery
+	probe     *probe
 	channels  string        // what the Pub/Sub channels of clients begin with
 	alone     bool          // no node is a Cluster
 	closing   chan struct{} // closed by drain: no wait goes on
@@ -102,6 +104,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		retention: s.retention,
 		guard:     s.guard,
 		journal:   log,
+		recovery:  back,
 		closing:   make(chan struct{}),
 		idle:      make(chan struct{}),
 		newcomers: make(chan struct{}, maxAsking),
@@ -125,6 +128,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 	}
 	c.hub = waiter.New(nodes, group.Quorum(), log.Logger, names...)
 	c.watchdog = watchdog.New(renew)
+	c.probe = newProbe(c, s.probePause)
 	back.begin(c)
 	c.logGuarded()
 	return c, nil

@@ -3,3 +3,7 @@ package lock
 // StopWatchdog has nothing come due any more: as in a process that was paused, and has not
 // yet got round to it.
 func StopWatchdog(c *Client) { c.watchdog.Close() }
+
+// WithoutProbe has the client ask nodes for nothing by itself: a test of hours would take long, and
+// one that states when what is sent would not hold.
+func WithoutProbe() ClientOption { return clientOption(func(s *clientSettings) { s.probePause = 0 }) }

@@ -42,6 +42,7 @@ type hold struct {
 	warned   bool          // that others of this client wait for it
 	uneven   bool          // a node has refused it since it was last renewed: a rival has that one
 	pause    time.Duration // until it is renewed for that; 0: it was not of late
+	mending  bool          // nodes may lack it: they are asked once though no lease is renewed
 }
 
 // request is what the kind's scripts are told about the hold.
@@ -119,6 +120,7 @@ func (h *hold) refused() {
 // renewSoon has the next renewal come early, with a pause that grows while nodes go on to
 // refuse. Called with mu held.
 func (h *hold) renewSoon() {
+	h.mending = true
 	h.pause = min(max(2*h.pause, 10*time.Millisecond+rand.N(15*time.Millisecond)), h.ttl)
 	if soon := time.Now().Add(h.pause); soon.Before(h.renewAt) {
 		h.renewAt = soon
@@ -137,7 +139,7 @@ func (h *hold) schedule() {
 		if endAt.IsZero() || l.deadline.Before(endAt) {
 			endAt = l.deadline
 		}
-		if h.renewing == nil && l.wantsRenewal(now) {
+		if h.renewing == nil && (h.mending || l.wantsRenewal(now)) {
 			renewAt = h.renewAt
 		}
 	}
@@ -148,6 +150,20 @@ func (h *hold) schedule() {
 // renewed tells whether the watchdog renews the hold. Called with mu held.
 func (h *hold) renewed(now time.Time) bool {
 	return slices.ContainsFunc(h.leases, func(l *Lease) bool { return l.wantsRenewal(now) })
+}
+
+// span is the TTL that a renewal asks for. If no lease is renewed, nodes that lack the hold
+// get it back by one that ends with what is proven already. It is zero if there is nothing to ask
+// for. Called with mu held.
+func (h *hold) span(now time.Time) time.Duration {
+	switch {
+	case h.renewed(now):
+		return h.ttl
+	case h.mending && now.Before(h.validity):
+		return h.validity.Sub(now) + h.engine.client.group.Drift(h.ttl)
+	default:
+		return 0
+	}
 }
 
 // confirm notes until when a quorum has the key, unless what was known before has ended

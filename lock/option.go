@@ -35,6 +35,7 @@ type clientSettings struct {
 	retention   time.Duration
 	guard       time.Duration
 	nodeTimeout time.Duration
+	probePause  time.Duration // 0: nodes are not probed; for tests only
 	driftFactor float64
 	driftFixed  time.Duration
 	logger      *slog.Logger
@@ -59,6 +60,7 @@ func defaults() clientSettings {
 		prefix:      "lock",
 		retention:   24 * time.Hour,
 		nodeTimeout: 200 * time.Millisecond,
+		probePause:  time.Second,
 		driftFactor: 0.01,
 		driftFixed:  2 * time.Millisecond,
 	}

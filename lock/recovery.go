@@ -121,6 +121,7 @@ func (h *hold) renewNow() {
 		h.uneven = true
 		return
 	}
+	h.mending = true
 	if now := time.Now(); now.Before(h.renewAt) {
 		h.renewAt = now
 	}

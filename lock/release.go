@@ -63,6 +63,10 @@ func (h *hold) settle() {
 // missed tells whether, when it came to the release, so many nodes did not have the
 // hold that no quorum had it: it had been lost before. Where the number of nodes is odd,
 // another may have had the lock since.
+//
+// A hold of a bare quorum is one of those once one of its nodes has forgotten it: that node and
+// those that never had it are a quorum that another may have had. They could vouch that it
+// had not, but only before the release: after it, the next holder's token is greater.
 func missed(e *Engine, b *redlock.Ballot) bool {
 	without := 0
 	for i := range e.client.group.Size() {

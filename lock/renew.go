@@ -18,11 +18,12 @@ func renew(due []*watchdog.Ward) {
 	}
 }
 
-// renew sends one renewal, unless no lease wants it any more.
+// renew sends one renewal, unless nothing wants it any more.
 func (h *hold) renew() {
 	now := time.Now()
 	h.mu.Lock()
-	if !h.renewed(now) || h.over != nil || h.renewing != nil {
+	ttl := h.span(now)
+	if ttl == 0 || h.over != nil || h.renewing != nil {
 		h.mu.Unlock()
 		return
 	}
@@ -31,11 +32,11 @@ func (h *hold) renew() {
 		h.pause = 0
 	}
 	h.uneven = false
-	ttl := h.ttl
-	look := !h.warned && now.Sub(h.since) > ttl
+	longest := h.ttl
+	look := !h.warned && now.Sub(h.since) > longest
 	h.mu.Unlock()
 	if look {
-		h.warn(now.Add(-ttl))
+		h.warn(now.Add(-longest))
 	}
 
 	r := &renewal{hold: h, ttl: ttl}
@@ -113,6 +114,7 @@ func (r *renewal) decided(b *redlock.Ballot) {
 			}
 		}
 		h.renewAt = b.Start().Add(h.beat())
+		h.mending = false
 		if h.uneven {
 			h.renewSoon()
 		}

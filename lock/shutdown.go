@@ -54,7 +54,10 @@ func (c *Client) grants() bool {
 }
 
 // taken and freed count the names that this client has. Called with mu held.
-func (c *Client) taken() { c.held++ }
+func (c *Client) taken() {
+	c.held++
+	c.probe.begin()
+}
 
 func (c *Client) freed() {
 	if c.held--; c.held == 0 && c.draining {

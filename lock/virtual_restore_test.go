@@ -232,14 +232,37 @@ func TestNodeThatGoesOnToRefuseIsAskedLessAndLess(t *testing.T) {
 	})
 }
 
-// A fixed lease is not renewed, for this no more than for anything else.
-func TestFixedLeaseIsNotRenewedEarly(t *testing.T) {
-	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
-		l := w.bareQuorum(w.process(lock.WithoutWatchdog()).mutex())
+// A fixed lease is given to nodes that lack it, too, and lasts no longer for that: neither itself
+// nor on the nodes.
+func TestFixedLeaseIsGivenToNodesThatLackItAndEndsInItsTime(t *testing.T) {
+	ofBothKinds(t, []int{3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+		p := w.process(lock.WithoutWatchdog())
+		l := w.bareQuorum(of(p))
+		ctx := l.Context(bg)
 		deadline := l.Deadline()
 		time.Sleep(time.Second)
-		require.Empty(t, renewals(w.nodes[0]))
+		requireHolder(t, l.ID(), w.nodes)
+		asked := len(renewals(w.nodes[0]))
+		require.LessOrEqual(t, asked, 2)
+
+		// One that comes back empty as well.
+		w.nodes[0].Kill()
+		other := w.lock(reentrantAt(p, "other")) // it is noticed
+		w.nodes[0].Start()
+		w.loadScripts()
+		time.Sleep(time.Second)
+		require.NoError(t, other.Unlock(bg)) // so is this
+		time.Sleep(time.Second)
+		requireHolder(t, l.ID(), w.nodes)
 		require.Equal(t, deadline, l.Deadline())
-		require.NoError(t, l.Unlock(bg))
+		time.Sleep(5 * time.Second)
+		require.LessOrEqual(t, len(renewals(w.nodes[1])), asked+4)
+
+		require.Equal(t, deadline, lostAt(ctx, t, l))
+		for _, n := range w.nodes {
+			_, ttl := n.Holder(keys.Lock)
+			require.LessOrEqual(t, ttl, drift(defaultTTL)+time.Millisecond, n.Addr())
+		}
+		require.Equal(t, lock.ReasonExpired, reasonOf(t, l, l.Err()))
 	})
 }

@@ -79,7 +79,7 @@ func inVirtualTime(t *testing.T, sizes []int, f func(t *testing.T, w *world)) {
 func (w *world) loadScripts() {
 	for _, n := range w.nodes {
 		for _, s := range []interface{ Call() lua.Call }{
-			lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Repair{}, lua.Restore{}, lua.Inspect{}, lua.Force{}, lua.Forced{}, lua.Wake{}, lua.Probe{},
+			lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Repair{}, lua.Restore{}, lua.Inspect{}, lua.Force{}, lua.Forced{}, lua.Wake{}, lua.Probe{}, lua.Holds{},
 			lua.FairAcquire{}, lua.FairRelease{}, lua.FairYield{}, lua.FairSettle{}, lua.FairBeat{},
 		} {
 			n.Load(s.Call().Script().Source)
@@ -121,6 +121,12 @@ func (w *world) process(opts ...lock.ClientOption) *process {
 }
 
 func (w *world) processOn(h *virtual.Host, opts ...lock.ClientOption) *process {
+	w.t.Helper()
+	return w.probing(h, append([]lock.ClientOption{lock.WithoutProbe()}, opts...)...)
+}
+
+// probing is processOn, but nodes are probed while something is held.
+func (w *world) probing(h *virtual.Host, opts ...lock.ClientOption) *process {
 	w.t.Helper()
 	c, err := lock.NewClient(h.Clients(w.t), opts...)
 	require.NoError(w.t, err)

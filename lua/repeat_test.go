@@ -152,6 +152,7 @@ func TestACallThatRunsTwiceChangesWhatItChangesOnce(t *testing.T) {
 		"inspect":                       {free, lua.Inspect{Keys: orders}.Call()},
 		"server":                        {queue, lua.Server{Keys: orders}.Call()},
 		"probe":                         {queue, lua.Probe{}.Call()},
+		"holds":                         {calls(take(mine, ttl)), lua.Holds{Keys: orders, Hold: mine}.Call()},
 		"fair_acquire":                  {nil, ask(mine, proposal(0), 1)},
 		"fair_acquire, no wait":         {nil, try(mine)},
 		"fair_acquire, a place":         {calls(ask(other, proposal(0), 1)), ask(mine, proposal(0), 1)},

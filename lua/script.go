@@ -33,6 +33,7 @@ var (
 	forcedScript  = load("forced")
 	wakeScript    = load("wake")
 	probeScript   = load("probe")
+	holdsScript   = load("holds")
 	serverScript  = load("server")
 	batchScript   = load("batch")
 

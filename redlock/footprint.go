@@ -98,6 +98,13 @@ func (f *Footprint) open(node int) bool {
 	return t.flying > 0 || t.unknown || t.late
 }
 
+// Has tells whether node has said that it has the key, and has not confirmed its removal since.
+func (f *Footprint) Has(node int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.trace(node).present
+}
+
 // Present tells whether any node has said that it has the key.
 func (f *Footprint) Present() bool {
 	f.mu.Lock()

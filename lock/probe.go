@@ -1,0 +1,96 @@
+package lock
+
+import (
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
+	"github.com/holdfast-go/holdfast/watchdog"
+)
+
+// A probe asks every node once in a second whether it still has a hold, while its client
+// holds anything: one hold of all, as what forgets one has forgotten others. So a node that
+// was started anew or emptied has the holds again soon ([recovery]) also if the client sends
+// nothing else meanwhile. A new connection tells of a new server by itself, and so does an
+// outage that is over.
+type probe struct {
+	ward    watchdog.Ward
+	client  *Client
+	pause   time.Duration
+	running bool // guarded by the client's mu
+
+	mu      sync.Mutex
+	missing []bool // nodes that lacked the last hold they were asked for
+}
+
+// probeLook bounds the names that are looked at for one that is held, not waited for.
+const probeLook = 64
+
+func newProbe(c *Client, pause time.Duration) *probe {
+	p := &probe{client: c, pause: pause, missing: make([]bool, c.group.Size())}
+	p.ward.Owner = p
+	return p
+}
+
+// begin is called when something is held, with the client's mu held. A single node has nobody
+// to get a hold back from.
+func (p *probe) begin() {
+	if !p.running && p.pause > 0 && p.client.group.Size() > 1 {
+		p.running = true
+		p.client.watchdog.Set(&p.ward, time.Now().Add(p.pause), time.Time{})
+	}
+}
+
+// End implements [watchdog.Owner]: there is no such date.
+func (p *probe) End() (after func()) { return nil }
+
+// renew asks the nodes, on the watchdog's goroutine, unless nothing is held.
+func (p *probe) renew() {
+	c := p.client
+	var h *hold
+	looked := 0
+	c.mu.Lock()
+	p.running = c.held > 0
+	if !p.running {
+		c.mu.Unlock()
+		return
+	}
+	for _, ct := range c.contests { // in a random order
+		if h = ct.holder; h != nil || looked == probeLook {
+			break
+		}
+		looked++
+	}
+	c.mu.Unlock()
+	if h != nil {
+		p.ask(h)
+	}
+	c.watchdog.Set(&p.ward, time.Now().Add(p.pause), time.Time{})
+}
+
+func (p *probe) ask(h *hold) {
+	p.client.group.Vote(redlock.Motion{
+		Name: "probe",
+		Call: lua.Holds{Keys: h.keys(), Hold: h.id}.Call(),
+		Yes:  lua.ParseHolds,
+		Each: func(node int, a redlock.Answer) {
+			if a.Err != nil || !h.footprint.Has(node) || h.isOver() {
+				return
+			}
+			if p.notes(node, a.Vote == redlock.No) {
+				p.client.recovery.due()
+			}
+		},
+	})
+}
+
+// notes tells whether node lacks a hold and did not before: the restart guard may keep it
+// without for a while.
+func (p *probe) notes(node int, missing bool) (newly bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	newly = missing && !p.missing[node]
+	p.missing[node] = missing
+	return newly
+}
