@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/redistest"
@@ -21,8 +22,10 @@ import (
 func TestGoroutinesAndConnectionsGrowWithNodesOnly(t *testing.T) {
 	const nodes, leases, waiters, names = 3, 10_000, 10_000, 1_000
 	servers := redistest.StartN(t, nodes)
-	// A thousand callers wake at once, and a busy machine may take its time.
-	c := newClient(t, redistest.Clients(t, servers), lock.WithNodeTimeout(5*time.Second))
+	// A thousand callers wake at once, and a busy machine may take its time. It is not to renew
+	// ten thousand leases meanwhile. It is not the client's pool that bounds the connections.
+	clients := redistest.Clients(t, servers, func(o *redis.Options) { o.PoolSize = 100 })
+	c := newClient(t, clients, lock.WithNodeTimeout(within), lock.WithTTL(time.Hour))
 	began := time.Now()
 
 	// One of each.
@@ -37,8 +40,9 @@ func TestGoroutinesAndConnectionsGrowWithNodesOnly(t *testing.T) {
 		}
 		served <- err
 	}()
-	requireBlocked(t, 1)
-	few := goroutinesIn(beside...)
+	requireBlocked(t, 1, 0)
+	few := requireFewBeside(t, 8*nodes)
+	require.GreaterOrEqual(t, few, nodes, "they are found")
 	require.NoError(t, lease.Unlock(bg))
 	require.NoError(t, <-served)
 
@@ -61,19 +65,18 @@ func TestGoroutinesAndConnectionsGrowWithNodesOnly(t *testing.T) {
 			}
 		})
 	}
-	requireBlocked(t, waiters)
+	requireBlocked(t, waiters, names)
 	blocked := time.Since(began)
-	many := goroutinesIn(beside...)
+	many := requireFewBeside(t, 8*nodes)
 	connections := 0
 	for _, s := range servers {
 		connections = max(connections, connectionsTo(t, s))
 	}
 	t.Logf("goroutines beside the callers: %d with one lease and one waiter, %d with %d and %d; connections to a node: %d",
 		few, many, leases, waiters, connections)
-	require.GreaterOrEqual(t, few, nodes, "they are found")
-	require.LessOrEqual(t, few, 8*nodes)
-	require.LessOrEqual(t, many, 8*nodes)
-	require.LessOrEqual(t, connections, 12)
+	// A lane has 16 commands away at the most if its node seems to be far, and three that try to
+	// get past them; there are one for messages and one to ask whether batches work.
+	require.LessOrEqual(t, connections, 16+3+2)
 
 	// None of them is forgotten, and Close ends what nobody has unlocked.
 	for _, l := range held {
@@ -91,26 +94,43 @@ func TestGoroutinesAndConnectionsGrowWithNodesOnly(t *testing.T) {
 		drained.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
 }
 
-// requireBlocked waits until n callers of Lock sleep.
-func requireBlocked(t *testing.T, n int) {
+// requireBlocked waits until n callers are in Lock, of whom all sleep but the heads: these look
+// every few seconds, so that some of a thousand may be doing that at any time.
+func requireBlocked(t *testing.T, n, heads int) {
 	t.Helper()
-	var asleep int
+	var in, asleep int
 	redistest.Eventually(t, 2*within, func() bool {
-		asleep = goroutinesIn("lock.(*acquisition).sleep")
-		return asleep == n
-	}, "%d callers are blocked, %v", n, stringer(func() string { return fmt.Sprint(asleep, " are") }))
+		in = goroutinesIn(func(stack string) bool { return strings.Contains(stack, locking) })
+		asleep = goroutinesIn(func(stack string) bool { return strings.Contains(stack, "lock.(*acquisition).sleep") })
+		return in == n && asleep >= n-heads
+	}, "%d callers are blocked, %v", n, stringer(func() string { return fmt.Sprint(in, " are in Lock, ", asleep, " sleep") }))
 }
 
-// beside are packages whose goroutines are not the callers' while these sleep.
-var beside = []string{"holdfast/redlock.", "holdfast/watchdog.", "holdfast/waiter.", "redis/go-redis/"}
+// locking is what is on the stack of each caller.
+const locking = "lock.(*Engine).acquire"
 
-// goroutinesIn counts the goroutines that have one of the functions on their stack.
-func goroutinesIn(functions ...string) (total int) {
+// requireFewBeside waits until no more than most goroutines of the library are there beside the
+// callers: more while much is under way.
+func requireFewBeside(t *testing.T, most int) (found int) {
+	t.Helper()
+	packages := []string{"holdfast/redlock.", "holdfast/watchdog.", "holdfast/waiter.", "redis/go-redis/"}
+	redistest.Eventually(t, within, func() bool {
+		found = goroutinesIn(func(stack string) bool {
+			return !strings.Contains(stack, locking) &&
+				slices.ContainsFunc(packages, func(p string) bool { return strings.Contains(stack, p) })
+		})
+		return found <= most
+	}, "%d goroutines at the most, %v", most, stringer(func() string { return fmt.Sprint(found, " are there") }))
+	return found
+}
+
+// goroutinesIn counts the goroutines whose stack matches.
+func goroutinesIn(match func(stack string) bool) (total int) {
 	var profile strings.Builder
 	_ = pprof.Lookup("goroutine").WriteTo(&profile, 1) // a Builder takes it all
 	_, stacks, _ := strings.Cut(profile.String(), "\n")
 	for stack := range strings.SplitSeq(stacks, "\n\n") {
-		if slices.ContainsFunc(functions, func(f string) bool { return strings.Contains(stack, f) }) {
+		if match(stack) {
 			var n int
 			_, _ = fmt.Sscanf(stack, "%d @", &n) // goroutines with the same stack
 			total += n
