@@ -106,6 +106,22 @@ func TestLostWakeUpOfTheHeadCostsNoMoreThanASignOfLife(t *testing.T) {
 	})
 }
 
+// Messages may have been missed while there was no connection, so somebody looks as soon as there
+// is one again.
+func TestWakeUpThatCameWithoutAConnectionCostsNoSignOfLife(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().queue())
+		_, next := w.queueUp(bg)
+		time.Sleep(20*time.Second + beat/16) // between two signs of life
+		each(w.nodes, func(n *virtual.Node) { n.Mute(true) })
+		require.NoError(t, l.Unlock(bg))
+		each(w.nodes, func(n *virtual.Node) { n.Mute(false) })
+		start := time.Now()
+		each(w.nodes, (*virtual.Node).Reboot)
+		(<-next).after(t, start, 0, 100*time.Millisecond)
+	})
+}
+
 // A user may lack the right to channels, and a proxy may swallow messages.
 func TestWaiterToWhomNothingIsEverToldWaitsNoLongerThanASignOfLife(t *testing.T) {
 	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {

@@ -154,6 +154,38 @@ func TestAProcessThatIsAloneWaitsForNobody(t *testing.T) {
 }
 
 // Who only polls, or whose messages do not arrive, listens to nothing.
+func TestLossOfALeaseLetsTheNextOneOfItsProcessTryAtOnce(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex(lock.WithoutWatchdog()))
+		time.Sleep(time.Until(l.Deadline()) - 500*time.Millisecond)
+		next := wait(bg, p.mutex())
+		awaitEnd(t, l)
+		(<-next).after(t, l.Deadline(), 0, 0)
+	})
+}
+
+// What the others' chance costs where no message arrives: a moment, and not a poll.
+func TestAChanceThatNobodyIsToldOfIsAMoment(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		m := w.process().mutex()
+		l := w.lock(m)
+		next := wait(bg, m)
+		time.Sleep(time.Second) // it listens by now
+		each(w.nodes, func(n *virtual.Node) { n.Mute(true) })
+		for range 100 {
+			behind := wait(bg, m)
+			time.Sleep(100 * time.Millisecond)
+			start := time.Now()
+			require.NoError(t, l.Unlock(bg))
+			l = (<-next).after(t, start, 0, 21*time.Millisecond)
+			next = behind
+		}
+		require.NoError(t, l.Unlock(bg))
+		require.NoError(t, (<-next).lease.Unlock(bg))
+	})
+}
+
 func TestAProcessThatSeemsAloneLeavesAChanceNowAndThen(t *testing.T) {
 	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
 		const trip, waiters = 800 * time.Microsecond, 200

@@ -241,6 +241,21 @@ func TestTryLockTakesASecondAtTheMost(t *testing.T) {
 	}
 }
 
+// A holder is named that does not have the lock, so the error says that nobody has it.
+func TestSplitVotesAreToldAsSuch(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		for i, n := range w.quorum() { // each to a rival of its own, and later than those that grant it
+			n.Memory().HSet(keys.Lock, fmt.Sprint("rival ", i), "1")
+			n.SetDelay(0, 5*time.Millisecond)
+		}
+		_, err := p.mutex().TryLock(bg)
+		e := refused(t, err, lock.ErrLocked, lock.ErrNoQuorum)
+		require.NotEmpty(t, e.Holder)
+		require.ErrorContains(t, err, "rivals split the votes")
+	})
+}
+
 func TestTryLockOfASlowSecondRoundKeepsItsBound(t *testing.T) {
 	inVirtualTime(t, []int{5}, func(t *testing.T, w *world) {
 		p := w.process(lock.WithNodeTimeout(3 * time.Second))

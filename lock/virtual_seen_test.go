@@ -120,3 +120,20 @@ func TestInspectTellsTheTokenOfAQuorum(t *testing.T) {
 		require.EqualValues(t, 9, s.Nodes[1].Token)
 	})
 }
+
+// The nodes learn of a count with the next renewal, and not all at once: it is what most of those
+// say that have the hold.
+func TestInspectTellsTheCountOfMostNodes(t *testing.T) {
+	for _, counts := range [][]string{{"2", "2", "1"}, {"1", "2", "2"}, {"2", "1", "2"}, {"1", "2", "2", "2", "1"}} {
+		inVirtualTime(t, []int{len(counts)}, func(t *testing.T, w *world) {
+			m := w.process().mutex(lock.WithoutWatchdog())
+			l := w.lock(m)
+			for i, n := range w.nodes {
+				n.Memory().HSet(keys.Lock, l.ID(), counts[i])
+			}
+			s, err := m.Inspect(bg)
+			require.NoError(t, err)
+			require.Equal(t, 2, s.Count)
+		})
+	}
+}

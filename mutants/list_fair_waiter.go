@@ -137,4 +137,14 @@ var fairWaiterMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestLostWakeUpOfTheHeadCostsNoMoreThanASignOfLife$|^TestWaiterToWhomNothingIsEverToldWaitsNoLongerThanASignOfLife$",
 	},
+	{
+		Name: "nobody looks after connections broke",
+		File: "lock/beats.go",
+		Old: `				c.watchdog.Set(&ct.beats.ward, time.Now(), time.Time{})
+`,
+		New: `				_ = ct
+`,
+		Package: "lock",
+		Tests:   "^TestWakeUpThatCameWithoutAConnectionCostsNoSignOfLife$",
+	},
 }

@@ -114,4 +114,20 @@ var lockAttemptMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestProcessesThatSplitTheVotesPauseAtRandom$",
 	},
+	{
+		Name:    "split votes are no reason",
+		File:    "lock/attempt.go",
+		Old:     "d.split = &splitError{votes}",
+		New:     "_ = votes",
+		Package: "lock",
+		Tests:   "^TestSplitVotesAreToldAsSuch$",
+	},
+	{
+		Name:    "the end of what was given back is told to nobody",
+		File:    "lock/attempt.go",
+		Old:     "b := h.vacate(!seen)",
+		New:     "b := h.vacate(true || seen)",
+		Package: "lock",
+		Tests:   "^TestEndOfAnAttemptThatWasGivenUpIsTold$",
+	},
 }

@@ -126,4 +126,20 @@ var lockClientMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestHealthTells",
 	},
+	{
+		Name:    "a drift that is no number is accepted",
+		File:    "lock/option.go",
+		Old:     "case !(s.driftFactor >= 0 && s.driftFactor < 1):",
+		New:     "case s.driftFactor < 0 || s.driftFactor >= 1:",
+		Package: "lock",
+		Tests:   "^TestSettingsThatCannotWorkAreRefused$",
+	},
+	{
+		Name:    "a heartbeat of a moment is accepted",
+		File:    "lock/option.go",
+		Old:     "case s.beat < minBeat:",
+		New:     "case s.beat <= 0:",
+		Package: "lock",
+		Tests:   "^TestSettingsThatCannotWorkAreRefused$",
+	},
 }

@@ -42,4 +42,30 @@ var lockHandoverMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestAProcessThatSeemsAloneLeavesAChanceNowAndThen$",
 	},
+	{
+		Name: "the next one of the process waits for a poll",
+		File: "lock/handover.go",
+		Old: `	case o == nil || len(ct.queue) > 0 && ct.queue[0].order != o:
+`,
+		New: `	case false:
+`,
+		Package: "lock",
+		Tests:   "^TestLossOfALeaseLetsTheNextOneOfItsProcessTryAtOnce$",
+	},
+	{
+		Name:    "a chance that nobody takes costs a poll",
+		File:    "lock/handover.go",
+		Old:     "time.AfterFunc(fairChance, func() {",
+		New:     "time.AfterFunc(poll, func() {",
+		Package: "lock",
+		Tests:   "^TestAChanceThatNobodyIsToldOfIsAMoment$",
+	},
+	{
+		Name:    "who comes to a process that was alone waits for its chance",
+		File:    "lock/handover.go",
+		Old:     "	if before && !ct.lonely {",
+		New:     "	if false && before {",
+		Package: "lock",
+		Tests:   "^TestWhoComesToAProcessThatWasAloneHasAChance$",
+	},
 }

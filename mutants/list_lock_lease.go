@@ -112,4 +112,25 @@ var lockLeaseMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestWorkFindsItsInnermostLease$",
 	},
+	{
+		Name: "a lease that is unlocked twice settles another",
+		File: "lock/lease.go",
+		Old: `	if !again {
+		l.unlocked = true`,
+		New: `	if true || again {
+		l.unlocked = true`,
+		Package: "lock",
+		Tests:   "^TestALostLeaseIsSettledByItsOwnUnlock$",
+	},
+	{
+		Name: "a parent that comes later changes nothing",
+		File: "lock/context.go",
+		Old: `		l.work.follow(s)
+		h.schedule()
+`,
+		New: `		l.work.follow(s)
+`,
+		Package: "lock",
+		Tests:   "^TestParentThatComesLaterHasItRenewedAgain$",
+	},
 }

@@ -101,4 +101,24 @@ var lockWaitMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestMessageOfAMinorityWakesAfterAMoment$",
 	},
+	{
+		Name: "who had it before is not told of the next one",
+		File: "lock/contest.go",
+		Old: `	if before != nil {
+		before.lose(reason)
+	}
+`,
+		New: `	_ = reason
+`,
+		Package: "lock",
+		Tests:   "^TestAHolderLearnsAtOnceThatAnotherOfItsProcessHasTheLock$",
+	},
+	{
+		Name:    "rivals wait for long before they try again",
+		File:    "lock/acquire.go",
+		Old:     "backoff.WithInitialInterval(5*time.Millisecond)",
+		New:     "backoff.WithInitialInterval(400*time.Millisecond)",
+		Package: "lock",
+		Tests:   "^TestProcessesThatSplitTheVotesPauseAtRandom$",
+	},
 }

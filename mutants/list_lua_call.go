@@ -59,4 +59,12 @@ var luaCallMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestWhoWasToHaveTheLockAndGivesUpTellsOtherProcesses$",
 	},
+	{
+		Name:    "an error in a batch has no code",
+		File:    "lua/batch.lua",
+		Old:     "string.find(failure, '^%u+ ') and failure or 'ERR ' .. failure",
+		New:     "failure",
+		Package: "lua",
+		Tests:   "^TestAFailureInABatchHasTheCodeThatItHasByItself$",
+	},
 }

@@ -155,4 +155,20 @@ var redlockBallotMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestReleaseWakesAtOnce$",
 	},
+	{
+		Name:    "a node that failed tells that others have the lock",
+		File:    "redlock/ballot.go",
+		Old:     "b.no-b.failed >= quorum",
+		New:     "b.no >= quorum",
+		Package: "redlock",
+		Tests:   "^TestABallotIsNotLostToNodesThatFailed$",
+	},
+	{
+		Name:    "silence is the end of the caller's time",
+		File:    "redlock/op.go",
+		Old:     "		err = ErrSilent // by",
+		New:     "		// by",
+		Package: "redlock",
+		Tests:   "^TestDeadlineOfACommandIsNotTheCallers$",
+	},
 }

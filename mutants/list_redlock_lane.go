@@ -125,4 +125,12 @@ var redlockLaneMutants = []Mutant{
 		Package: "redlock",
 		Tests:   "^TestRemovalIsTriedAgainUntilItIsConfirmed$",
 	},
+	{
+		Name:    "what is queued for a key is overtaken",
+		File:    "redlock/air.go",
+		Old:     " && !left[o.key()] {",
+		New:     " {",
+		Package: "redlock",
+		Tests:   "^TestNothingOvertakesWhatWaitsForItsKey$",
+	},
 }

@@ -48,6 +48,7 @@ func mutants() []Mutant {
 		lockEndMutants,
 		lockOwnerMutants,
 		lockClientMutants,
+		lockInspectMutants,
 		fairQueueMutants,
 		fairLeaveMutants,
 		fairWaiterMutants,

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/lua"
 )
 
 func someOps(n int) []*op {
@@ -107,5 +109,27 @@ func TestACrowdLeavesBesideAFlightOnlyToANodeThatWasNearNotLongAgo(t *testing.T)
 		require.False(t, l.beside(1), "for long now nothing came back soon")
 		fly(&l.air, 1, nearTrip/2)
 		require.True(t, l.beside(1))
+	})
+}
+
+// On the way to a far node a creation need not wait for a removal that left long ago, but for one
+// that waits itself.
+func TestNothingOvertakesWhatWaitsForItsKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		keys, err := lua.NewKeys("lock", "orders")
+		require.NoError(t, err)
+		about := func(creates bool) *op {
+			return &op{ballot: &Ballot{motion: Motion{Call: lua.Release{Keys: keys}.Call(), Creates: creates}}}
+		}
+		a := newAir(20)
+		require.Greater(t, fly(&a, 1, 5*nearTrip), 1)
+		a.depart([]*op{about(false)})
+		time.Sleep(5 * nearTrip)
+		ops, rest := a.board([]*op{about(true)}, maxFlight)
+		require.Len(t, ops, 1)
+		require.Empty(t, rest)
+		ops, rest = a.board([]*op{about(false), about(true)}, maxFlight)
+		require.Empty(t, ops)
+		require.Len(t, rest, 2)
 	})
 }

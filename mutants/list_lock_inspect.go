@@ -1,0 +1,61 @@
+package main
+
+// lockInspectMutants are bugs in what operators read.
+var lockInspectMutants = []Mutant{
+	{
+		Name:    "the longest TTL is told",
+		File:    "lock/inspect.go",
+		Old:     "s.TTL = left[quorum-1]",
+		New:     "s.TTL = left[0]",
+		Package: "lock",
+		Tests:   "^TestInspectTellsTheTTLOfAQuorum$",
+	},
+	{
+		Name:    "a key without a TTL expires first",
+		File:    "lock/inspect.go",
+		Old:     "	case a < 0 || b < 0:",
+		New:     "	case false:",
+		Package: "lock",
+		Tests:   "^TestInspectTellsTheTTLOfAQuorum$",
+	},
+	{
+		Name:    "who waits on a minority is in line",
+		File:    "lock/inspect.go",
+		Old:     "if nodes[id] >= quorum {",
+		New:     "if nodes[id] > 0 {",
+		Package: "lock",
+		Tests:   "^TestInspectShowsWhoWaitsOnAQuorum$",
+	},
+	{
+		Name:    "a token that a minority knows is told",
+		File:    "lock/inspect.go",
+		Old:     "tokens[len(tokens)-quorum]",
+		New:     "tokens[len(tokens)-1]",
+		Package: "lock",
+		Tests:   "^TestInspectTellsTheTokenOfAQuorum$",
+	},
+	{
+		Name:    "the last node's count is told",
+		File:    "lock/inspect.go",
+		Old:     "counts[n.Count] > counts[s.Count] || s.Count == 0 {",
+		New:     "true {",
+		Package: "lock",
+		Tests:   "^TestInspectTellsTheCountOfMostNodes$",
+	},
+	{
+		Name:    "dead waiters are shown",
+		File:    "lua/inspect.lua",
+		Old:     "if alive and tonumber(string.match(alive, '^%d+')) > now then",
+		New:     "if alive then",
+		Package: "lua",
+		Tests:   "^TestDeadWaitersAreNotShown$",
+	},
+	{
+		Name:    "a waiter that was deaf has waited since 1970",
+		File:    "lua/queue.lua",
+		Old:     "(string.match(alive, ' .*') or ' 0')",
+		New:     "' 0'",
+		Package: "lua",
+		Tests:   "^TestHowLongAWaiterHasWaitedIsKept$",
+	},
+}
