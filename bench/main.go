@@ -47,6 +47,7 @@ var workloads = []workload{
 	{"fairness", "128 goroutines that want one name and hold it for 2 ms", even},
 	{"processes", "eight processes whose goroutines want one name", processes},
 	{"held", "leases that are held for three TTLs while the watchdog renews them", leases},
+	{"back", "leases that are held while one of five nodes comes back empty, and callers with names of their own beside them", back},
 	{"waiting", "callers blocked on names that another client holds, ten for each name", waiting},
 	{"cluster", "goroutines with a name each, or all with one, on a Cluster of three masters", cluster},
 	{"memory", "what Redis keeps for a lock", memory},
@@ -83,7 +84,7 @@ func run(args []string, out io.Writer) (failed error) {
 	flags.IntVar(&b.repeat, "repeat", 5, "repetitions, of which the median is shown")
 	flags.DurationVar(&b.span, "duration", time.Second, "how long a contender is measured each time")
 	flags.DurationVar(&b.ttl, "ttl", 30*time.Second, "the TTL of every lock")
-	flags.IntVar(&b.count, "count", 0, "leases of held, callers of waiting (default 100000 and 50000)")
+	flags.IntVar(&b.count, "count", 0, "leases of held and back, callers of waiting (default 100000 and 50000)")
 	var p profiles
 	p.flags(flags)
 	if err := flags.Parse(args); err != nil {

@@ -115,6 +115,31 @@ func infoFields(text string) map[string]string {
 	return fields
 }
 
+// restart kills the process, and starts another one at the same address after a while. It has
+// nothing.
+func (s *server) restart(dir string, down time.Duration) error {
+	s.kill()
+	time.Sleep(down)
+	_, port, err := net.SplitHostPort(s.addr)
+	if err != nil {
+		return err
+	}
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		return err
+	}
+	next, err := launch(dir, s.addr, number)
+	if err != nil {
+		return err
+	}
+	if next == nil {
+		return fmt.Errorf("the port of the server on %s is taken", s.addr)
+	}
+	_ = s.admin.Close()
+	s.process, s.admin = next.process, next.admin
+	return nil
+}
+
 // pause stops the process, connections stay open.
 func (s *server) pause() { s.signal(syscall.SIGSTOP) }
 

@@ -100,15 +100,15 @@ func (b *bench) hold(c contender, n, leases int) (figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A renewal begins with one HEXISTS, and nothing else here has any.
-	renewedBefore, err := nodes.ran("hexists")
+	// A renewal begins with one HGET, and nothing else here has any.
+	renewedBefore, err := nodes.ran("hget")
 	if err != nil {
 		return nil, err
 	}
 	used, commandsBefore, writesBefore, began := usageNow(), sent.commands.Load(), sent.writes.Load(), time.Now()
 	time.Sleep(3 * b.ttl)
 	span := time.Since(began).Seconds()
-	renewed, err := nodes.ran("hexists")
+	renewed, err := nodes.ran("hget")
 	if err != nil {
 		return nil, err
 	}

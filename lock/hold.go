@@ -41,8 +41,8 @@ type hold struct {
 	since    time.Time     // when it was granted
 	warned   bool          // that others of this client wait for it
 	uneven   bool          // a node has refused it since it was last renewed: a rival has that one
-	pause    time.Duration // until it is renewed for that; 0: it was not of late
 	mending  bool          // nodes may lack it: they are asked once though no lease is renewed
+	pause    time.Duration // until it is renewed for that; 0: it was not of late
 }
 
 // request is what the kind's scripts are told about the hold.
