@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -54,9 +55,9 @@ func TestCommandsPerHandOverDoNotGrowWithTheWaiters(t *testing.T) {
 			few := r.costPerHandOver(t, 10)
 			r.costPerHandOver(t, 100)
 			many := r.costPerHandOver(t, 1000)
-			require.LessOrEqual(t, many.scripts, 4.0)
-			require.LessOrEqual(t, many.scripts, few.scripts+0.5)
-			require.LessOrEqual(t, many.all, 1.5*few.all, "a hundred times as many wait")
+			require.LessOrEqual(t, many.scripts, 4.0+many.looks)
+			require.LessOrEqual(t, many.scripts, few.scripts+0.5+many.looks)
+			require.LessOrEqual(t, many.all, 1.5*few.all*(1+many.looks), "a hundred times as many wait")
 			r.requireDrained(t)
 		})
 	}
@@ -100,15 +101,18 @@ func (r *rig) published(t *testing.T) int {
 	return sum
 }
 
-// A cost is what each node had to do for one hand-over.
-type cost struct{ scripts, all float64 }
+// A cost is what each node had to do for one hand-over. Whoever is told nothing for half a minute
+// looks by itself, which it may come to on a busy machine: so often at the most.
+type cost struct{ scripts, all, looks float64 }
 
 // costPerHandOver has the lock go through a queue of so many waiters of two processes, and
 // asks the servers what they were asked.
 func (r *rig) costPerHandOver(t *testing.T, waiters int) cost {
 	t.Helper()
-	lease := r.hold(t, calm)
-	parties := []party{here{r.client(t, calm)}, here{r.client(t, calm)}}
+	// A node that is late is not asked again.
+	lease := r.hold(t, calm, lock.WithNodeTimeout(within))
+	began := time.Now()
+	parties := []party{here{r.client(t, calm, lock.WithNodeTimeout(within))}, here{r.client(t, calm, lock.WithNodeTimeout(within))}}
 	var calls []*call
 	for i := range waiters {
 		calls = append(calls, parties[i%2].lock(r, fmt.Sprint("waiter ", i)))
@@ -119,7 +123,8 @@ func (r *rig) costPerHandOver(t *testing.T, waiters int) cost {
 	r.serve(t, calls...)
 	scriptsAfter, allAfter := r.executed(t)
 	per := float64(waiters * len(r.servers))
-	spent := cost{float64(scriptsAfter-scripts) / per, float64(allAfter-all) / per}
+	looks := float64(time.Since(began) / (30 * time.Second))
+	spent := cost{float64(scriptsAfter-scripts) / per, float64(allAfter-all) / per, looks}
 	t.Logf("%4d waiters, %d nodes: %.2f scripts, %.1f commands in all, per hand-over and node", waiters, len(r.servers), spent.scripts, spent.all)
 	return spent
 }

@@ -24,7 +24,7 @@ const (
 	within = time.Minute
 	// promptly is far below the heartbeat of calm: what takes no longer did not have to
 	// wait for it.
-	promptly = 5 * time.Second
+	promptly = 10 * time.Second
 	// patience is how long a node may be silent, unless a test is about that: on a busy
 	// machine the default is soon over.
 	patience = time.Second

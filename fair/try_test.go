@@ -32,7 +32,7 @@ func TestTryLockDoesNotJumpTheQueue(t *testing.T) {
 				if lease, err := r.mutex(trying).TryLock(bg); err == nil {
 					t.Error("it jumped the queue")
 					_ = lease.Unlock(bg)
-				} else if !errors.Is(err, lock.ErrLocked) {
+				} else if !errors.Is(err, lock.ErrLocked) && !errors.Is(err, lock.ErrNoQuorum) { // the nodes may be late
 					t.Error(err)
 				}
 			}
@@ -55,7 +55,7 @@ func TestTryLockFindsAFreeLockTakenByTheHeadOfTheQueue(t *testing.T) {
 	for _, n := range []int{1, 3, 5} {
 		r := newRig(t, n)
 		lease := r.hold(t)
-		c, proxies := r.proxied(t, calm)
+		c, proxies := r.proxied(t, calm, lock.WithNodeTimeout(within)) // it does not ask again
 		first := r.enqueue(t, here{c}, "first")
 		var held []*redistest.Held
 		for _, p := range proxies {
@@ -67,7 +67,11 @@ func TestTryLockFindsAFreeLockTakenByTheHeadOfTheQueue(t *testing.T) {
 		}
 		other := r.mutex(r.client(t, calm))
 		for range 10 {
-			_, err := other.TryLock(bg)
+			var err error
+			redistest.Eventually(t, within, func() bool { // on a busy machine the nodes may be late
+				_, err = other.TryLock(bg)
+				return !errors.Is(err, lock.ErrNoQuorum)
+			}, "the nodes answer")
 			require.ErrorIs(t, err, lock.ErrLocked)
 			var refusal *lock.AcquireError
 			require.ErrorAs(t, err, &refusal)

@@ -23,13 +23,13 @@ func TestUserWithoutPermissionInsideTheScriptLeavesNothingBehind(t *testing.T) {
 		t.Run(command, func(t *testing.T) {
 			s := redistest.Start(t)
 			m := reentrant.New(restricted(t, s, "&*", "-"+command), "orders", lock.WithTTL(time.Minute))
-			ctx, cancel := context.WithTimeout(bg, 2*time.Second)
+			ctx, cancel := context.WithTimeout(bg, within)
 			defer cancel()
 			_, err := m.Lock(ctx)
 			// Servers have their own words for it; that it is about a right is final for all of them.
 			require.Regexp(t, "(?i)can't run this command|no permissions? to run", err.Error())
 			require.NotErrorIs(t, err, context.DeadlineExceeded, "trying again does not help")
-			redistest.Eventually(t, time.Second, func() bool { return len(s.Keys(t)) == 0 }, "nothing is left")
+			redistest.Eventually(t, within, func() bool { return len(s.Keys(t)) == 0 }, "nothing is left")
 		})
 	}
 }

@@ -49,7 +49,8 @@ func TestEachCommandSurvivesEachFault(t *testing.T) {
 		t.Run(fmt.Sprintf("%d of %d nodes", d.struck, d.nodes), func(t *testing.T) {
 			t.Parallel()
 			// A fixed lease: no renewal gets in the way of the command that is struck.
-			r := newRig(t, d.nodes, lock.WithoutWatchdog())
+			// What is not struck has its time on a busy machine.
+			r := newRig(t, d.nodes, lock.WithoutWatchdog(), lock.WithNodeTimeout(3*time.Second))
 			for _, f := range faults {
 				for step := range steps {
 					t.Run(step+", "+f.name, func(t *testing.T) {
@@ -88,7 +89,7 @@ func (s story) play(t *testing.T, r *rig) {
 		err = inner.Extend(bg, time.Minute)
 	}
 	require.NoError(t, err)
-	require.Greater(t, time.Until(inner.Deadline()), 58*time.Second)
+	require.Greater(t, time.Until(inner.Deadline()), 45*time.Second)
 	s.requireCount(t, r, lease, 2)
 
 	require.NoError(t, inner.Unlock(bg))

@@ -62,16 +62,20 @@ var cancelling = rules{
 	},
 
 	"CancelledWaiterIsInNobodysWay": func(t *stage) {
-		lease := t.acquire(bg, t.locker())
-		l := t.locker(calm)
-		ctx, cancel := context.WithCancel(bg)
-		first := t.asleep(ctx, l)
-		second := start(bg, l)
-		cancel()
-		require.ErrorIs(t, first.failed(t), context.Canceled)
-		require.False(t, second.over())
-		t.unlock(lease)
-		t.unlock(second.requirePrompt(t))
+		holder, l := t.locker(), t.locker(calm)
+		t.requirePrompt(func() bool {
+			lease := t.acquire(bg, holder)
+			ctx, cancel := context.WithCancel(bg)
+			first := t.asleep(ctx, l)
+			second := start(bg, l)
+			cancel()
+			require.ErrorIs(t, first.failed(t), context.Canceled)
+			require.False(t, second.over())
+			t.unlock(lease)
+			next, prompt := second.prompt(t)
+			t.unlock(next)
+			return prompt
+		})
 	},
 
 	"CancellationAtAnyMomentGivesEverythingBack": func(t *stage) {

@@ -30,11 +30,16 @@ var closing = rules{
 	},
 
 	"CloseHandsTheLockToAnotherProcess": func(t *stage) {
-		c := t.client()
-		t.acquire(bg, t.on(c))
-		next := t.asleep(bg, t.locker(calm))
-		require.NoError(t, c.Close())
-		t.unlock(next.requirePrompt(t))
+		l := t.locker(calm)
+		t.requirePrompt(func() bool {
+			c := t.client()
+			t.acquire(bg, t.on(c))
+			next := t.asleep(bg, l)
+			require.NoError(t, c.Close())
+			lease, prompt := next.prompt(t)
+			t.unlock(lease)
+			return prompt
+		})
 	},
 
 	"CloseEndsEveryWait": func(t *stage) {

@@ -25,7 +25,7 @@ var forcing = rules{
 		found, err := mine.ForceUnlock(bg)
 		require.NoError(t, err)
 		require.True(t, found)
-		next, err := mine.TryLock(bg)
+		next, err := t.try(mine)
 		require.NoError(t, err, "it is free at once")
 		t.requireEnded(ctx, lock.ErrLost)
 		t.requireLost(inner)
@@ -59,15 +59,19 @@ var forcing = rules{
 	},
 
 	"ForceUnlockWakesWhoWaits": func(t *stage) {
-		lease := t.acquire(bg, t.locker(lock.WithTTL(shortTTL)))
-		next := t.asleep(bg, t.locker(calm))
-		found, err := t.locker().ForceUnlock(bg)
-		require.NoError(t, err)
-		require.True(t, found)
-		got := next.requirePrompt(t)
-		t.requireLost(lease)
-		require.NoError(t, got.Err())
-		t.unlock(got)
+		holder, l, third := t.locker(lock.WithTTL(shortTTL)), t.locker(calm), t.locker()
+		t.requirePrompt(func() bool {
+			lease := t.acquire(bg, holder)
+			next := t.asleep(bg, l)
+			found, err := third.ForceUnlock(bg)
+			require.NoError(t, err)
+			require.True(t, found)
+			got, prompt := next.prompt(t)
+			t.requireLost(lease)
+			require.NoError(t, got.Err())
+			t.unlock(got)
+			return prompt
+		})
 	},
 
 	"ForceUnlockEndsAHoldWithoutATTL": func(t *stage) {
@@ -75,7 +79,7 @@ var forcing = rules{
 			n.give(t, t.keys().Lock, "a program without TTLs", 0)
 		}
 		l := t.locker()
-		_, err := l.TryLock(bg)
+		_, err := t.try(l)
 		require.ErrorIs(t, err, lock.ErrLocked)
 		require.ErrorContains(t, err, "a program without TTLs")
 		require.ErrorContains(t, err, "no TTL")

@@ -53,7 +53,7 @@ var ownership = rules{
 		outer := lock.WithOwner(bg)
 		lease := t.acquire(outer, l)
 		for _, other := range []context.Context{lock.WithOwner(bg), lock.WithOwner(outer), lock.WithOwner(lease.Context(bg))} {
-			_, err := l.TryLock(other)
+			_, err := t.tryUnder(other, l)
 			require.ErrorIs(t, err, lock.ErrLocked)
 		}
 		t.unlock(lease)

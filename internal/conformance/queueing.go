@@ -101,7 +101,7 @@ var queueing = rules{
 		next := t.asleep(bg, t.locker())
 		t.unlock(lease)
 		// Somebody else finds it taken, or promised: in either case to the head.
-		if _, err := l.TryLock(bg); err != nil {
+		if _, err := t.try(l); err != nil {
 			require.ErrorIs(t, err, lock.ErrLocked)
 		}
 		t.unlock(next.granted(t))

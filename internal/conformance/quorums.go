@@ -13,7 +13,7 @@ import (
 var quorums = rules{
 	"MinorityHoldsNothing": func(t *stage) {
 		for _, n := range t.minority() {
-			n.give(t, t.keys().Lock, "a stranger", shortTTL)
+			n.give(t, t.keys().Lock, "a stranger", time.Minute)
 		}
 		l := t.locker()
 		s := t.inspect(l)
@@ -21,7 +21,7 @@ var quorums = rules{
 		require.Zero(t, s.Count)
 		strangers := slices.DeleteFunc(s.Nodes, func(n lock.NodeState) bool { return n.Holder != "a stranger" })
 		require.Len(t, strangers, len(t.minority()), "each node is told apart")
-		lease, err := l.TryLock(bg)
+		lease, err := t.try(l)
 		require.NoError(t, err)
 		require.Equal(t, lease.ID(), t.inspect(l).Holder)
 		t.unlock(lease)
@@ -34,7 +34,7 @@ var quorums = rules{
 			n.give(t, t.keys().Lock, "a stranger", time.Minute)
 		}
 		l := t.locker()
-		_, err := l.TryLock(bg)
+		_, err := t.try(l)
 		require.ErrorIs(t, err, lock.ErrLocked)
 		require.ErrorContains(t, err, "a stranger")
 		t.eventually(func() bool {

@@ -22,7 +22,7 @@ var renewing = rules{
 	},
 
 	"RenewalMovesTheDeadlineAndTheKeys": func(t *stage) {
-		const drift = time.Second
+		const drift = 3 * time.Second
 		l := t.on(t.client(lock.WithTTL(3*drift), lock.WithClockDrift(0, drift)))
 		lease := t.acquire(bg, l)
 		first := lease.Deadline()

@@ -21,13 +21,13 @@ var bg = context.Background()
 
 const (
 	// within bounds what should happen soon.
-	within = 15 * time.Second
+	within = time.Minute
 	// promptly is well below the time between polls, which is two seconds at the least:
-	// what takes no longer was woken.
+	// what takes no longer was woken. How long it may take is a matter of virtual time.
 	promptly = 1500 * time.Millisecond
-	// shortTTL is renewed every 1.3 seconds: short for a test, long for a busy machine, on
+	// shortTTL is renewed every 1.6 seconds: short for a test, long for a busy machine, on
 	// which a renewal was seen to take two.
-	shortTTL = 4 * time.Second
+	shortTTL = 5 * time.Second
 	// patience is a node timeout that a busy machine does not exceed. No node is ever
 	// silent here, so it delays nothing.
 	patience = 10 * time.Second
@@ -98,9 +98,14 @@ func (t *stage) unlock(leases ...*lock.Lease) {
 // than it waits for them, which says nothing of the lock.
 func (t *stage) try(l Mutex) (lease *lock.Lease, err error) {
 	t.Helper()
+	return t.tryUnder(bg, l)
+}
+
+func (t *stage) tryUnder(ctx context.Context, l Mutex) (lease *lock.Lease, err error) {
+	t.Helper()
 	t.eventually(func() bool {
-		lease, err = l.TryLock(bg)
-		return !errors.Is(err, lock.ErrNoQuorum)
+		lease, err = l.TryLock(ctx)
+		return err == nil || errors.Is(err, lock.ErrLocked)
 	}, "the nodes answer")
 	return lease, err
 }

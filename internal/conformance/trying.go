@@ -11,7 +11,7 @@ import (
 var trying = rules{
 	"TryLockTakesAFreeLock": func(t *stage) {
 		l := t.locker()
-		lease, err := l.TryLock(bg)
+		lease, err := t.try(l)
 		require.NoError(t, err)
 		require.NoError(t, lease.Err())
 		require.Equal(t, 1, lease.Count())
@@ -21,7 +21,7 @@ var trying = rules{
 
 	"TryLockSaysWhoHasTheLock": func(t *stage) {
 		lease := t.acquire(bg, t.locker())
-		_, err := t.locker().TryLock(bg)
+		_, err := t.try(t.locker())
 		require.ErrorIs(t, err, lock.ErrLocked)
 		var denied *lock.AcquireError
 		require.ErrorAs(t, err, &denied)
@@ -38,7 +38,7 @@ var trying = rules{
 		lease := t.acquire(bg, t.locker())
 		// A node that was not needed may be late to grant, and grant this to the other meanwhile.
 		t.requireCount(t.locker(), 1)
-		_, err := t.locker().TryLock(bg)
+		_, err := t.try(t.locker())
 		require.ErrorIs(t, err, lock.ErrLocked)
 		s := t.inspect(t.locker())
 		require.Equal(t, 1, s.Count)
