@@ -152,9 +152,9 @@ func TestShortestHeartbeatKeepsAllWaitersOfAProcessAlive(t *testing.T) {
 		time.Sleep(3 * time.Second)
 		start := time.Now()
 		require.NoError(t, l.Unlock(bg))
-		l = (<-first).after(t, start, 0, 0)
+		l = await(t, first).after(t, start, 0, 0)
 		require.NoError(t, l.Unlock(bg))
-		require.NoError(t, (<-second).err)
+		require.NoError(t, await(t, second).err)
 	})
 }
 
@@ -245,7 +245,7 @@ func TestWaiterThatIsToldNothingLooksNowAndThen(t *testing.T) {
 			dead.Silence(true)
 			time.Sleep(10 * time.Second)
 			require.NoError(t, l.Unlock(bg))
-			l = (<-waiting).after(t, start, 30*time.Second, 30*time.Second+beat/4)
+			l = await(t, waiting).after(t, start, 30*time.Second, 30*time.Second+beat/4)
 			require.NoError(t, l.Unlock(bg))
 		})
 	}

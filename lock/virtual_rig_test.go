@@ -176,6 +176,18 @@ func wait(ctx context.Context, m lock.Locker) <-chan grant {
 	return c
 }
 
+// await waits for a grant, which must come.
+func await(t *testing.T, c <-chan grant) grant {
+	t.Helper()
+	select {
+	case g := <-c:
+		return g
+	case <-time.After(long):
+		require.Fail(t, "it waits on and on")
+		return grant{}
+	}
+}
+
 // after requires that g is granted between from and to, and returns the lease.
 func (g grant) after(t *testing.T, start time.Time, from, to time.Duration) *lock.Lease {
 	t.Helper()

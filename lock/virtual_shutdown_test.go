@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
@@ -106,8 +107,13 @@ func TestHealthTellsWhoVotesAndHowManyMayGo(t *testing.T) {
 		}
 		each(w.minority(), func(n *virtual.Node) { n.Silence(true) })
 		start := time.Now()
+		w.nodes[3].Refuse(runs(lua.Inspect{}))
 		health = p.locks.Health(bg)
-		require.Equal(t, defaultNodeTimeout, time.Since(start))
+		require.True(t, health[3].Up, "it answers, if only with an error")
+		require.False(t, health[3].Votes)
+		w.nodes[3].Refuse(nil)
+		health = p.locks.Health(bg)
+		require.Equal(t, 2*defaultNodeTimeout, time.Since(start))
 		require.Zero(t, lock.Spare(health))
 		require.False(t, health[0].Up)
 		require.False(t, health[0].Votes)
