@@ -86,8 +86,8 @@ func TestServersStoppedForLongerThanATTLKeepNothing(t *testing.T) {
 	t.Parallel()
 	for _, stopped := range []int{1, 2} {
 		r := newRig(t, 2*stopped-1)
-		c := r.client(t, lock.WithTTL(2*time.Second), lock.WithNodeTimeout(100*time.Millisecond))
-		stall, cancel := context.WithTimeout(bg, 4*time.Second)
+		c := r.client(t, lock.WithTTL(4*time.Second), lock.WithNodeTimeout(100*time.Millisecond))
+		stall, cancel := context.WithTimeout(bg, 6*time.Second)
 		for _, s := range r.servers[:stopped] {
 			s.Pause()
 		}

@@ -133,8 +133,8 @@ func resume(servers []*redistest.Server) {
 func TestServersStoppedForLongerThanATTLKeepNoKey(t *testing.T) {
 	t.Parallel()
 	for _, stopped := range []int{1, 2} {
-		r := newRig(t, 2*stopped-1, lock.WithTTL(2*time.Second), lock.WithNodeTimeout(100*time.Millisecond))
-		stall, cancel := context.WithTimeout(bg, 4*time.Second)
+		r := newRig(t, 2*stopped-1, lock.WithTTL(4*time.Second), lock.WithNodeTimeout(100*time.Millisecond))
+		stall, cancel := context.WithTimeout(bg, 6*time.Second)
 		pause(r.servers[:stopped])
 		var wg sync.WaitGroup
 		for i := range 50 {
