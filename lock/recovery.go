@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -12,7 +13,8 @@ import (
 // on the nodes that are left, and the next of them may go sooner than the next renewal comes.
 //
 // The renewals are spread, so that neither the nodes nor other callers feel those of a hundred
-// thousand holds: by then, most are due anyway.
+// thousand holds: by then, most are due anyway. Where the machine or the nodes have no time for
+// so many, the next ones wait for those before, but for no longer than for a silent node.
 type recovery struct {
 	ward watchdog.Ward
 
@@ -21,7 +23,10 @@ type recovery struct {
 	again   bool    // a node has come back since the holds were listed
 	running bool
 
-	holds []*hold // still to be renewed; the watchdog's goroutine's own
+	// The watchdog's goroutine's own.
+	holds []*hold   // still to be renewed
+	sent  []*hold   // the last that were
+	until time.Time // what these are waited for
 }
 
 const (
@@ -67,14 +72,22 @@ func (r *recovery) renew() {
 	if len(r.holds) == 0 && r.listed() {
 		r.holds = c.all() // without mu: a lane has its own when it calls due
 	}
-	step := r.holds[:min(len(r.holds), recoveryStep)]
-	r.holds = r.holds[len(step):]
-	for _, h := range step {
-		h.renewNow()
+	if now := time.Now(); !now.Before(r.until) || !r.underWay() {
+		r.sent = r.holds[:min(len(r.holds), recoveryStep)]
+		r.holds = r.holds[len(r.sent):]
+		r.until = now.Add(c.group.NodeTimeout())
+		for _, h := range r.sent {
+			h.renewNow()
+		}
 	}
 	if r.goesOn() {
 		c.watchdog.Set(&r.ward, time.Now().Add(recoveryPause), time.Time{})
 	}
+}
+
+// underWay tells whether the last renewals are not decided yet.
+func (r *recovery) underWay() bool {
+	return slices.ContainsFunc(r.sent, (*hold).isMending)
 }
 
 // listed notes that the holds are listed now, if a node has come back since they were.
@@ -91,7 +104,7 @@ func (r *recovery) goesOn() bool {
 	defer r.mu.Unlock()
 	r.running = r.again || len(r.holds) > 0
 	if !r.running {
-		r.holds = nil
+		r.holds, r.sent = nil, nil
 	}
 	return r.running
 }
@@ -107,6 +120,13 @@ func (c *Client) all() []*hold {
 		}
 	}
 	return holds
+}
+
+// isMending tells whether the renewal that renewNow wants is still to come or under way.
+func (h *hold) isMending() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.mending && h.over == nil
 }
 
 // renewNow has the next renewal come at once. One that is in flight may have come to a node

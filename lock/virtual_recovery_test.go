@@ -58,6 +58,39 @@ func TestNodesThatComeBackEmptyOneAfterTheOtherCostNoLease(t *testing.T) {
 	})
 }
 
+// Where the nodes have no time for so many, no more are asked for.
+func TestHoldsAreGivenBackNoFasterThanTheNodesAnswer(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		const (
+			many = 1000
+			trip = 30 * time.Millisecond
+		)
+		p := w.process(lock.WithTTL(time.Hour))
+		leases := w.lockMany(p, many)
+		w.nodes[0].Kill()
+		l := w.lock(p.mutex()) // it is noticed
+		time.Sleep(time.Second)
+		w.nodes[0].Start()
+		w.loadScripts()
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, trip) })
+		asked := len(renewals(w.nodes[2]))
+		require.NoError(t, l.Unlock(bg)) // so is this
+		time.Sleep(10 * time.Second)
+		at := renewals(w.nodes[2])[asked:]
+		require.GreaterOrEqual(t, len(at), many)
+		for i := 250; i < many; i++ {
+			require.GreaterOrEqual(t, at[i].Sub(at[i-250]), trip)
+		}
+		for i := range leases {
+			require.True(t, w.nodes[0].Memory().Exists(fmt.Sprintf("lock:{order %d}", i)))
+		}
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 0) })
+		for _, l := range leases {
+			require.NoError(t, l.Unlock(bg))
+		}
+	})
+}
+
 // The nodes are not asked for all of many holds at once.
 func TestManyHoldsAreGivenBackOneAfterTheOther(t *testing.T) {
 	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {

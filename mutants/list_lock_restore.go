@@ -108,4 +108,12 @@ var lockRestoreMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestFixedLeaseIsGivenToNodesThatLackItAndEndsInItsTime$",
 	},
+	{
+		Name:    "holds are given back faster than the nodes answer",
+		File:    "lock/recovery.go",
+		Old:     "!now.Before(r.until) || !r.underWay()",
+		New:     "!now.Before(r.until) || r != nil",
+		Package: "lock",
+		Tests:   "^TestHoldsAreGivenBackNoFasterThanTheNodesAnswer$",
+	},
 }
