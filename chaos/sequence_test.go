@@ -131,7 +131,8 @@ func TestWithTheGuardThereIsOneHolder(t *testing.T) {
 func TestWithAppendfsyncAlwaysThereIsOneHolder(t *testing.T) {
 	t.Parallel()
 	// With each crash a renewal may fail, and by a short TTL the node would be right to forget.
-	s := newStage(t, Always, lock.WithTTL(stagePatience))
+	// Nor is a slow disk to keep a node from answering.
+	s := newStage(t, Always, lock.WithTTL(stagePatience), lock.WithNodeTimeout(5*stageNodeTimeout))
 	alices := s.play(t)
 	for range 3 { // it is remembered in each life
 		bobs, err := s.bob.TryLock(context.Background())
