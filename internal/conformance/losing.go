@@ -108,7 +108,7 @@ var losing = rules{
 	},
 
 	"UnlockFindsALossThatNobodyHasNoticed": func(t *stage) {
-		l := t.locker()
+		l := t.locker(lock.WithTTL(time.Hour)) // no renewal notices it first
 		outer := t.acquire(bg, l)
 		inner := t.acquire(outer.Context(bg), l)
 		t.requireTold(l, inner, 2)
