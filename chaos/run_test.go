@@ -31,18 +31,6 @@ func TestShortRunsKeepEveryPromise(t *testing.T) {
 	}
 }
 
-// Three processes keep stock of 60 items, and five nodes go one after the other and come back
-// empty. No request fails and no lease is lost, unless the machine is too busy to run them.
-func TestNodesThatGoInTurnCostNoRequest(t *testing.T) {
-	t.Parallel()
-	redistest.Require(t)
-	r := runCell(inventory(), 3)
-	require.NoError(t, r.Err)
-	require.Zero(t, r.Violations, "%q\nagain: %s", r.Story, r.again())
-	require.Greater(t, r.Leases, 500)
-	require.Equal(t, 5, r.Faults)
-}
-
 // The quickest of the planted bugs; `make chaos` runs all of them.
 func TestPlantedBugsAreCaught(t *testing.T) {
 	t.Parallel()

@@ -40,8 +40,6 @@ var calm = lock.WithWaiterHeartbeat(time.Minute)
 var (
 	askCall    = script(lua.FairAcquire{})
 	yieldCall  = script(lua.FairYield{})
-	fenceCall  = script(lua.Fence{})
-	anyScript  = redistest.Command("EVALSHA", "EVAL")
 	allScripts = []interface{ Call() lua.Call }{
 		lua.FairAcquire{}, lua.FairRelease{}, lua.FairYield{}, lua.FairSettle{}, lua.FairBeat{},
 		lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Repair{}, lua.Inspect{}, lua.Force{}, lua.Forced{}, lua.Probe{},

@@ -186,14 +186,20 @@ func (t *stage) requireKeysOutlive(lease *lock.Lease, drift time.Duration) {
 	}
 }
 
+// settles is longer than a command takes that was under way, as a rule.
+const settles = 30 * time.Millisecond
+
 // lose deletes the lock on every node, as if they had all forgotten it: on all at once,
-// since its holder would give it again to a few.
+// since its holder would give it again to a few. What was under way may bring it back: the
+// rest of the round that granted it, or a renewal that still found it somewhere. So it is
+// looked for again.
 func (t *stage) lose() {
 	t.Helper()
 	key, errs := t.keys().Lock, make([]error, len(t.nodes))
 	t.eventually(func() bool {
 		together(len(t.nodes), func(i int) { errs[i] = t.nodes[i].remove(key) })
 		require.NoError(t, errors.Join(errs...))
+		time.Sleep(settles)
 		return !slices.ContainsFunc(t.nodes, func(n *node) bool { return n.ttl(t, key) != -2 })
 	}, "no node has it")
 }
