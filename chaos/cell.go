@@ -226,8 +226,7 @@ func cells() []Cell {
 	for _, n := range []int{1, 3, 5} {
 		list = append(list, late(n), stalled(n), patient(n), crowded(n))
 	}
-	list = append(list, sharded())
-	list = append(list, inTurn(3), inTurn(5), inventory())
+	list = append(list, sharded(), inTurn(3), inTurn(5), inventory())
 	add("everything, AOF always", disk(Always), harmless...)
 	add("everything, nothing on disk, guard", disk(Nothing), harmless...)
 	return list
