@@ -153,7 +153,6 @@ func TestAProcessThatIsAloneWaitsForNobody(t *testing.T) {
 	})
 }
 
-// Who only polls, or whose messages do not arrive, listens to nothing.
 func TestLossOfALeaseLetsTheNextOneOfItsProcessTryAtOnce(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 		p := w.process()
@@ -186,6 +185,7 @@ func TestAChanceThatNobodyIsToldOfIsAMoment(t *testing.T) {
 	})
 }
 
+// Who only polls, or whose messages do not arrive, listens to nothing.
 func TestAProcessThatSeemsAloneLeavesAChanceNowAndThen(t *testing.T) {
 	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
 		const trip, waiters = 800 * time.Microsecond, 200
