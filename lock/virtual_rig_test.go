@@ -131,6 +131,7 @@ func (w *world) probing(h *virtual.Host, opts ...lock.ClientOption) *process {
 	c, err := lock.NewClient(h.Clients(w.t), opts...)
 	require.NoError(w.t, err)
 	w.t.Cleanup(func() { _ = c.Close() }) // its error is for tests that are about Close
+	synctest.Wait()                       // it has met the nodes, unless that takes time
 	return &process{Host: h, locks: c}
 }
 
