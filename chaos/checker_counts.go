@@ -9,13 +9,13 @@ func checkCounts(h *History) []Violation {
 		op   int64
 	}
 	nested := make(map[op][]*Call)
-	first := make(map[string]op) // by hold
+	first := make(map[string][]op) // of the holds of each tenure
 	for _, c := range h.Calls {
 		if c.Within > 0 {
 			nested[op{c.Proc, c.Within}] = append(nested[op{c.Proc, c.Within}], c)
 		}
 		if c.granted() && c.Within == 0 {
-			first[c.Hold] = op{c.Proc, c.Op}
+			first[tenure(c.Hold)] = append(first[tenure(c.Hold)], op{c.Proc, c.Op})
 		}
 	}
 	told := make(map[string]bool)
@@ -25,10 +25,14 @@ func checkCounts(h *History) []Violation {
 				continue
 			}
 			asked := 1
-			for _, c := range nested[first[s.Hold]] {
-				if c.Invoke <= l.To {
-					asked++
+			for _, o := range first[s.Hold] {
+				so := 1
+				for _, c := range nested[o] {
+					if c.Invoke <= l.To {
+						so++
+					}
 				}
+				asked = max(asked, so)
 			}
 			if s.Count > asked {
 				told[s.Hold] = true

@@ -51,7 +51,7 @@ func checkLitter(h *History) []Violation {
 	return found
 }
 
-// wanted tells until when each hold that was granted was somebody's.
+// wanted tells until when each tenure was somebody's.
 func (h *History) wanted() map[string]int64 {
 	until := make(map[string]int64)
 	for _, c := range h.leases() {
@@ -62,7 +62,7 @@ func (h *History) wanted() map[string]int64 {
 		case c.Lost > 0:
 			end = c.Lost
 		}
-		until[c.Hold] = max(until[c.Hold], end)
+		until[tenure(c.Hold)] = max(until[tenure(c.Hold)], end)
 	}
 	return until
 }

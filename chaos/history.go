@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 )
 
 // forever is the end of what is not known to have ended.
@@ -75,6 +76,15 @@ type Call struct {
 }
 
 func (c *Call) granted() bool { return c.Hold != "" }
+
+// passed tells whether the lease was passed on by another goroutine of its process.
+func (c *Call) passed() bool { return c.Hold != tenure(c.Hold) }
+
+// tenure is the hold id by which the nodes know a hold.
+func tenure(hold string) string {
+	id, _, _ := strings.Cut(hold, ".")
+	return id
+}
 
 func (c *Call) id() string { return fmt.Sprintf("%s/%d", c.Proc, c.Op) }
 

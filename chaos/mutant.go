@@ -37,8 +37,8 @@ func mutants() []Mutant {
 			By:   "exclusion",
 			Cell: cell("workers cut off", 3, longer, Isolate),
 			Edits: []Edit{{"lock/renew.go",
-				"	renewed := h.over == nil && found == confirmed",
-				"	renewed := h.over == nil && found != gone"}},
+				"\trenewed := !t.ended && found == confirmed",
+				"\trenewed := !t.ended && found != gone"}},
 		},
 		{
 			Name: "restart guard ignored",
@@ -54,8 +54,8 @@ func mutants() []Mutant {
 			Cell: patient(1),
 			Seed: 2, Tries: 6,
 			Edits: []Edit{{"lock/attempt.go",
-				"	validity := c.group.Validity(b.Start(), h.ttl)",
-				"	validity := c.group.Validity(time.Now(), h.ttl)"}},
+				"\tvalidity := c.group.Validity(b.Start(), t.ttl)",
+				"\tvalidity := c.group.Validity(time.Now(), t.ttl)"}},
 		},
 		{
 			Name: "no look at the clock after the rounds",
@@ -71,7 +71,7 @@ func mutants() []Mutant {
 			Cell: cell("calm", 1, nil),
 			Edits: []Edit{
 				{"lock/lease.go", "l.reason == ReasonNone && !time.Now().Before(l.deadline)", "false"},
-				{"lock/hold.go", "		if !now.Before(l.deadline) {", "		if false && !now.Before(l.deadline) {"},
+				{"lock/tenure.go", "\t\tif !now.Before(l.deadline) {", "\t\tif false && !now.Before(l.deadline) {"},
 			},
 		},
 		{
@@ -79,8 +79,8 @@ func mutants() []Mutant {
 			By:   "litter",
 			Cell: late(3),
 			Edits: []Edit{{"lock/attempt.go",
-				"	b := h.vacate(!seen)\n",
-				"	if !seen {\n		return\n	}\n	b := h.vacate(!seen)\n"}},
+				"\tb := t.vacate(!seen)\n",
+				"\tif !seen {\n\t\treturn\n\t}\n\tb := t.vacate(!seen)\n"}},
 		},
 		{
 			Name: "no mark for what may come late",
@@ -98,7 +98,7 @@ func mutants() []Mutant {
 				{"redlock/op.go",
 					"	return now.Before(m.Until) || m.Footprint.open(o.node)",
 					"	return now.Before(m.Until)"},
-				{"lock/hold.go", " + e.client.group.NodeTimeout() + lastCall)", " + e.client.group.NodeTimeout())"},
+				{"lock/tenure.go", " + e.client.group.NodeTimeout() + lastCall)", " + e.client.group.NodeTimeout())"},
 			},
 		},
 		{
@@ -140,7 +140,7 @@ func mutants() []Mutant {
 			By:   "kept",
 			Cell: inTurn(3),
 			Edits: []Edit{
-				{"lock/renew.go", "	if missing == nil || count == 0 {", "	if true {"},
+				{"lock/renew.go", "	if missing == nil || ended {", "	if true {"},
 				{"lock/restore.go", "	case !restored && has > 0 &&", "	case false &&"},
 			},
 		},

@@ -49,8 +49,11 @@ type turns interface {
 	try() (*Lease, denial, error)
 	// wait sleeps until there may be reason to try again.
 	wait(d denial) error
-	// leave gives up, or goes on to re-enter what the same owner got by another call.
-	leave()
+	// passed is the lease that another one of this process has passed on; nil: none.
+	passed() *Lease
+	// leave gives up, or goes on to re-enter what the same owner got by another call. It
+	// returns what was passed on meanwhile.
+	leave() *Lease
 	// seen tells who has the lock, as far as this process knows.
 	seen() denial
 }
@@ -134,11 +137,23 @@ func (e *Engine) acquire(ctx context.Context, block bool) (*Lease, error) {
 // try re-enters, or makes an attempt if it is this caller's turn. It has the slot's turn.
 func (a *acquisition) try(block bool) (*Lease, denial, error) {
 	e := a.engine
-	if h := a.slot.held(); h != nil {
-		if a.turns != nil {
-			a.turns.leave()
+	h := a.slot.held()
+	if a.turns != nil {
+		l := a.turns.passed()
+		if l == nil && h != nil {
+			l = a.turns.leave()
+		}
+		if l != nil && a.ctx.Err() != nil {
+			return nil, denial{cut: errTooLate}, contextError(a.ctx) // quit gives it back, as any grant that cancellation races
+		}
+		if l != nil || h != nil {
 			a.turns = nil
 		}
+		if l != nil {
+			return l, denial{}, nil
+		}
+	}
+	if h != nil {
 		l, err := e.reenter(a.ctx, h)
 		return l, denial{}, err
 	}
@@ -247,9 +262,13 @@ func (a *acquisition) known(d *denial) denial {
 	return *d
 }
 
+// quit leaves the queue. What was passed on at the same moment is given back.
 func (a *acquisition) quit() {
-	if a.turns != nil {
-		a.turns.leave()
+	if a.turns == nil {
+		return
+	}
+	if l := a.turns.leave(); l != nil {
+		_ = l.Unlock(a.ctx) // whoever is next has it, or learns of its loss
 	}
 }
 

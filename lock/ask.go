@@ -13,7 +13,7 @@ import (
 // that each node is told what became of it.
 type asking struct {
 	queuer *queuer
-	hold   *hold // stragglers come after the queuer has moved on
+	tenure *tenure // stragglers come after the queuer has moved on
 	round  int64
 	unsent time.Duration // how long a command may wait to be sent, among tens of thousands who ask
 
@@ -43,19 +43,19 @@ const (
 
 // ask has every node grant the lock, or keep the place with the ticket as known now.
 func (q *queuer) ask() (*Lease, denial, error) {
-	h := q.hold
+	t := q.tenure
 	heir := q.place.asks()
 	if heir {
 		q.inherits = inheritance{open: true}
 	}
 	q.round++
-	a := &asking{queuer: q, hold: h, round: q.round, unsent: patience(h.ttl), ticket: q.ticket}
+	a := &asking{queuer: q, tenure: t, round: q.round, unsent: patience(t.ttl), ticket: q.ticket}
 	b, err := q.engine.client.group.Decide(q.ctx, redlock.Motion{
 		Name:      "acquire",
-		Call:      q.kind.Wait(h.request(), q.ticket, q.round),
+		Call:      q.kind.Wait(t.request(), q.ticket, q.round),
 		Yes:       q.engine.granted,
 		Creates:   true,
-		Footprint: h.footprint,
+		Footprint: t.footprint,
 		Leaves:    q.engine.queued,
 		Each:      a.answered,
 		Unsent:    a.unsent,
@@ -64,12 +64,12 @@ func (q *queuer) ask() (*Lease, denial, error) {
 		return nil, q.engine.cutOff(b), contextError(q.ctx) // leave cleans up
 	}
 	if b.Won() {
-		h.round = q.round
-		lease, d, err := h.grant(q.ctx, b, q.place, a.unsent)
+		t.round = q.round
+		lease, d, err := t.grant(q.ctx, b, q.place, a.unsent)
 		if lease != nil {
 			a.conclude(granted, q.ticket)
-			q.engine.client.unqueue(h.id)
-			q.place, q.hold = nil, nil
+			q.engine.client.unqueue(t.id)
+			q.place, q.tenure = nil, nil
 			return lease, d, nil
 		}
 		a.conclude(refused, q.ticket)
@@ -106,7 +106,7 @@ func (q *queuer) count(b *redlock.Ballot) {
 		if !q.ticket.Final {
 			q.ticket.Number = max(q.ticket.Number, a.Ticket)
 		}
-		q.next = q.next || a.Head == q.hold.id
+		q.next = q.next || a.Head == q.tenure.id
 		q.dying = max(q.dying, a.Dying)
 	}
 }
@@ -146,7 +146,7 @@ func (a *asking) answered(node int, answer redlock.Answer) {
 	a.mu.Unlock()
 	switch {
 	case outcome == granted && !yes:
-		a.hold.refused()
+		a.tenure.refused()
 		a.settle([]int{node})
 	case outcome == refused && (yes || ticket.Final && s.differs(ticket)):
 		a.yield([]int{node}, ticket, a.unsent)
@@ -187,7 +187,7 @@ func (a *asking) conclude(o outcome, ticket lua.Ticket) (kept int, greatest int6
 	a.mu.Unlock()
 	if o == granted {
 		if len(no) > 0 {
-			a.hold.refused()
+			a.tenure.refused()
 			a.settle(no)
 		}
 		return 0, 0
@@ -216,9 +216,9 @@ func (a *asking) conclude(o outcome, ticket lua.Ticket) (kept int, greatest int6
 // settle takes the hold, which a quorum has granted, out of the queue of other nodes.
 func (a *asking) settle(nodes []int) {
 	kind := a.queuer.kind
-	a.hold.engine.client.group.Vote(redlock.Motion{
+	a.tenure.engine.client.group.Vote(redlock.Motion{
 		Name: "settle",
-		Call: kind.Settle(a.hold.request()),
+		Call: kind.Settle(a.tenure.request()),
 		Yes:  kind.Settled,
 		Skip: except(nodes),
 	})
@@ -230,15 +230,15 @@ func (a *asking) settle(nodes []int) {
 // alone what a later one relies on (I1).
 func (a *asking) yield(nodes []int, ticket lua.Ticket, unsent time.Duration) *redlock.Ballot {
 	kind := a.queuer.kind
-	return a.hold.engine.client.group.Vote(redlock.Motion{
+	return a.tenure.engine.client.group.Vote(redlock.Motion{
 		Name: "yield",
-		Call: kind.Yield(a.hold.request(), ticket, a.round),
+		Call: kind.Yield(a.tenure.request(), ticket, a.round),
 		Yes: func(reply any) (bool, error) {
 			t, err := kind.Yielded(reply)
 			return t > 0, err
 		},
 		Creates:   true,
-		Footprint: a.hold.footprint,
+		Footprint: a.tenure.footprint,
 		Skip:      except(nodes),
 		All:       true,
 		Unsent:    unsent,

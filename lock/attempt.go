@@ -15,72 +15,61 @@ import (
 // even later leaves a key for a TTL (I5).
 const markLife = 10 * time.Second
 
-// newHold makes a hold that no node knows yet.
-func (e *Engine) newHold(s *slot) *hold {
-	return &hold{
-		engine:    e,
-		slot:      s,
-		id:        e.client.newID(),
-		footprint: e.client.group.NewFootprint(),
-		ttl:       e.set.ttl,
-	}
-}
-
-// attempt tries once to take the lock for a new hold. Without a lease, the denial or
+// attempt tries once to take the lock for a new tenure. Without a lease, the denial or
 // the error says why; then whatever was granted has been given back.
 func (e *Engine) attempt(ctx context.Context, s *slot, p *place) (*Lease, denial, error) {
-	h := e.newHold(s)
-	b := e.client.group.Draft(h.claim())
+	t := e.newTenure(s)
+	b := e.client.group.Draft(t.claim())
 	p.asking(b)
-	return h.conclude(ctx, b, b.Decide(ctx), p)
+	return t.conclude(ctx, b, b.Decide(ctx), p)
 }
 
 // try is attempt for a TryLock, which has a bound.
 func (e *Engine) try(ctx context.Context, s *slot) (*Lease, denial, error) {
-	h := e.newHold(s)
-	h.brief = true
-	b, err := e.client.group.Decide(ctx, h.claim())
-	return h.conclude(ctx, b, err, nil)
+	t := e.newTenure(s)
+	t.brief = true
+	b, err := e.client.group.Decide(ctx, t.claim())
+	return t.conclude(ctx, b, err, nil)
 }
 
-// claim is the motion to give h the lock.
-func (h *hold) claim() redlock.Motion {
+// claim is the motion to give t the lock.
+func (t *tenure) claim() redlock.Motion {
 	m := redlock.Motion{
 		Name:      "acquire",
-		Call:      h.engine.kind.Acquire(h.request()),
-		Yes:       h.engine.granted,
+		Call:      t.engine.kind.Acquire(t.request()),
+		Yes:       t.engine.granted,
 		Creates:   true,
-		Footprint: h.footprint,
-		Unsent:    patience(h.ttl), // among tens of thousands who try at once
+		Footprint: t.footprint,
+		Unsent:    patience(t.ttl), // among tens of thousands who try at once
 	}
-	if h.engine.client.group.Size() > 1 {
-		m.Each = h.voted
+	if t.engine.client.group.Size() > 1 {
+		m.Each = t.voted
 	}
 	return m
 }
 
 // conclude makes a lease of what became of a claim: of its ballot, or of the wait for it,
 // which err ended.
-func (h *hold) conclude(ctx context.Context, b *redlock.Ballot, err error, p *place) (*Lease, denial, error) {
+func (t *tenure) conclude(ctx context.Context, b *redlock.Ballot, err error, p *place) (*Lease, denial, error) {
 	if err != nil {
-		d := h.engine.cutOff(b)
-		h.giveBack(true) // a quorum may have granted it
+		d := t.engine.cutOff(b)
+		t.giveBack(true) // a quorum may have granted it
 		return nil, d, contextError(ctx)
 	}
 	if !b.Won() {
-		d := h.engine.denied(b)
-		h.giveBack(false)
+		d := t.engine.denied(b)
+		t.giveBack(false)
 		if ctx.Err() == nil {
 			return nil, d, nil
 		}
 		if d.err != nil { // nodes that could not answer in time are not to blame
-			d = h.engine.cutOff(b)
+			d = t.engine.cutOff(b)
 		}
 		return nil, d, contextError(ctx)
 	}
-	l, d, err := h.grant(ctx, b, p, patience(h.ttl))
+	l, d, err := t.grant(ctx, b, p, patience(t.ttl))
 	if l == nil {
-		h.giveBack(true)
+		t.giveBack(true)
 	}
 	return l, d, err
 }
@@ -88,35 +77,38 @@ func (h *hold) conclude(ctx context.Context, b *redlock.Ballot, err error, p *pl
 // grant makes a lease of a ballot that a quorum has granted, if it still can be relied
 // on. Otherwise what was granted is to be given back. A second round may wait for so long
 // to be sent.
-func (h *hold) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent time.Duration) (*Lease, denial, error) {
-	c := h.engine.client
-	second, won, err := h.fence(ctx, b, unsent)
+func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent time.Duration) (*Lease, denial, error) {
+	c := t.engine.client
+	second, won, err := t.fence(ctx, b, unsent)
 	if err != nil {
-		return nil, h.engine.cutOff(second), contextError(ctx)
+		return nil, t.engine.cutOff(second), contextError(ctx)
 	}
 	if ctx.Err() != nil {
 		// Cancellation that races a grant gives the grant back.
 		return nil, denial{cut: errTooLate}, contextError(ctx)
 	}
-	validity := c.group.Validity(b.Start(), h.ttl)
+	validity := c.group.Validity(b.Start(), t.ttl)
 	// The clock is read after the last round: an attempt that took too long has
 	// nothing to rely on, whatever the nodes said (traps 2 to 4).
 	if won == nil && !time.Now().Before(validity) {
-		won = fmt.Errorf("the attempt took longer than the lock would have been valid: %v", h.ttl)
+		won = fmt.Errorf("the attempt took longer than the lock would have been valid: %v", t.ttl)
 	}
 	if won != nil {
 		return nil, denial{err: won}, nil
 	}
 	// Before the hold is known to anyone else: nothing of it needs a mutex yet.
-	l := h.lease(h.engine.set, b.Start(), validity)
-	h.validity = validity
+	h := &t.first
+	l := h.lease(&t.engine.set, b.Start(), validity)
+	h.began = b.Start()
 	h.slot = h.slot.claim()
-	if !c.won(h, p) {
+	t.hold, t.holds = h, 1
+	t.validity = validity
+	if !c.won(t, p) {
 		h.slot.renounce()
 		return nil, denial{}, ErrClosed
 	}
 	h.slot.set(h)
-	h.watch(b.Start())
+	t.watch(b.Start())
 	return l, denial{}, nil
 }
 
@@ -133,33 +125,34 @@ func (e *Engine) granted(reply any) (bool, error) {
 // Why it is right: a later hold's quorum shares a node with the quorum that knows T.
 // That node learned T while this hold had the key there, so before the later hold
 // could take it, and gave the later hold more than T.
-func (h *hold) fence(ctx context.Context, b *redlock.Ballot, unsent time.Duration) (second *redlock.Ballot, lost, err error) {
-	g := h.engine.client.group
-	agree := 0
+func (t *tenure) fence(ctx context.Context, b *redlock.Ballot, unsent time.Duration) (second *redlock.Ballot, lost, err error) {
+	g := t.engine.client.group
+	agree, token := 0, int64(0)
 	for i := range g.Size() {
 		a := b.Answer(i)
 		if a.Vote != redlock.Yes {
 			continue
 		}
-		granted, _ := h.engine.kind.Acquired(a.Reply)
+		granted, _ := t.engine.kind.Acquired(a.Reply)
 		switch {
-		case granted.Token > h.token:
-			h.token, agree = granted.Token, 1
-		case granted.Token == h.token:
+		case granted.Token > token:
+			token, agree = granted.Token, 1
+		case granted.Token == token:
 			agree++
 		}
 	}
+	t.first.token, t.reserve = token, reserve{last: token, top: token}
 	if agree >= g.Quorum() {
 		return nil, nil, nil
 	}
 	second, err = g.Decide(ctx, redlock.Motion{
 		Name: "fence",
 		Call: lua.Fence{
-			Keys:      h.keys(),
-			Hold:      h.id,
-			Token:     h.token,
-			Retention: h.engine.client.retention,
-			Round:     h.round,
+			Keys:      t.keys(),
+			Hold:      t.id,
+			Token:     token,
+			Retention: t.engine.client.retention,
+			Round:     t.round,
 		}.Call(),
 		Yes:    lua.ParseFenced,
 		Unsent: unsent,
@@ -234,15 +227,15 @@ func (e *Engine) cutOff(b *redlock.Ballot) denial {
 
 // giveBack ends a hold that was not, or not quite, granted. seen says that others may
 // have taken it for a holder, so that its end is worth waking them.
-func (h *hold) giveBack(seen bool) {
-	g := h.engine.client.group
-	granted := h.footprint.Present()
-	b := h.vacate(!seen)
+func (t *tenure) giveBack(seen bool) {
+	g := t.engine.client.group
+	granted := t.footprint.Present()
+	b := t.vacate(!seen)
 	if granted {
 		// Not on a cancelled context: it would leave a quorum of keys behind (trap 9).
 		// The wait is short: each ballot is decided within the node timeout.
 		patience := g.NodeTimeout()
-		if h.brief {
+		if t.brief {
 			patience = tryPatience(patience)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -37,8 +37,8 @@ func (b *beats) End() (after func()) { return nil }
 func (c *Client) queue(q *queuer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.queuers[q.hold.id] = q
-	q.place.id = q.hold.id
+	c.queuers[q.tenure.id] = q
+	q.place.id = q.tenure.id
 	q.place.asked = time.Now()
 	ct := q.place.contest
 	if ct.beats == nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -192,23 +191,26 @@ func (c *Client) Close() error {
 	c.closed = true
 	c.drain()
 	c.mu.Unlock()
-	holds := c.all()
+	tenures := c.all()
 
-	// Each step is made for all holds before the next is made for one: there may be thousands,
-	// each with a renewal in flight to a node that is silent.
+	// Each step is made for all tenures before the next is made for one: there may be
+	// thousands, each with a renewal in flight to a node that is silent.
 	var renewing []<-chan struct{}
-	holds = slices.DeleteFunc(holds, func(h *hold) bool {
-		r, ended := h.retire()
+	var ended []func(time.Duration) *redlock.Ballot
+	for _, t := range tenures {
+		h, r, did := t.retire()
 		if r != nil {
 			renewing = append(renewing, r)
 		}
-		return !ended
-	})
+		if did {
+			ended = append(ended, func(patience time.Duration) *redlock.Ballot { return t.close(h, patience) })
+		}
+	}
 	await(c.group.NodeTimeout(), renewing...)
-	releases := make([]*redlock.Ballot, len(holds))
-	patience := c.group.NodeTimeout() + time.Duration(len(holds))*releaseTime
-	for i, h := range holds {
-		releases[i] = h.close(patience)
+	releases := make([]*redlock.Ballot, len(ended))
+	patience := c.group.NodeTimeout() + time.Duration(len(ended))*releaseTime
+	for i, release := range ended {
+		releases[i] = release(patience)
 	}
 	var failed error
 	for _, b := range releases {

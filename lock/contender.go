@@ -12,7 +12,8 @@ import (
 type contender struct {
 	*acquisition
 	place   place
-	checked bool // an attempt was made after the subscription was confirmed
+	behind  *tenure // which it waits for, of its own process; nil: none
+	checked bool    // an attempt was made after the subscription was confirmed
 }
 
 // contend queues as a contender.
@@ -28,31 +29,30 @@ func (a *acquisition) contend() *contender {
 }
 
 func (c *contender) try() (*Lease, denial, error) {
-	turn, o := c.place.turn()
+	turn, behind := c.place.turn()
 	if !turn {
+		if behind != nil && c.behind != behind {
+			c.behind = behind
+			behind.prepare(&c.engine.set)
+		}
 		return nil, c.seen(), nil
 	}
-	var lease *Lease
-	var d denial
-	var err error
-	if o != nil {
-		lease, d, err = o.hold.conclude(c.ctx, o.ballot, o.ballot.Wait(c.ctx), &c.place)
-		d.sure = false // it may be older than the subscription, or than the last message
-	} else {
-		lease, d, err = c.engine.attempt(c.ctx, c.slot, &c.place)
-	}
+	c.behind = nil
+	lease, d, err := c.engine.attempt(c.ctx, c.slot, &c.place)
 	if lease == nil && err == nil {
 		d = c.place.saw(d)
 	}
 	return lease, d, err
 }
 
+func (c *contender) passed() *Lease { return c.place.passed() }
+
 func (c *contender) wait(d denial) error {
 	wake, head, wakes := c.watch()
 	switch {
 	case !head:
 		return c.sleep(wake, nil, 0)
-	case !c.checked:
+	case !c.checked && c.behind == nil:
 		// A release between the attempt and the subscription is missed, so there is
 		// one more attempt after the confirmation (trap 27). It need not come: a node
 		// may be down, or its Pub/Sub connection.
@@ -79,12 +79,7 @@ func (c *contender) wait(d denial) error {
 	return nil
 }
 
-func (c *contender) leave() {
-	if o := c.place.rise(); o != nil {
-		o.hold.giveBack(false) // before the next one here tries, or the others are told
-	}
-	c.place.leave()
-}
+func (c *contender) leave() *Lease { return c.place.leave() }
 
 func (c *contender) seen() denial { return c.place.seen() }
 
@@ -94,8 +89,7 @@ func (c *contender) watch() (wake <-chan struct{}, head bool, wakes *waiter.Subs
 	client, ct := c.engine.client, c.place.contest
 	client.mu.Lock()
 	defer client.mu.Unlock()
-	head = ct.queue[0] == &c.place
-	c.place.asleep = true
+	head = c.place.leads()
 	if head && ct.wakes == nil {
 		ct.wakes = client.hub.Subscribe(c.engine.keys().Channel, ct.published)
 	}

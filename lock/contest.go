@@ -8,30 +8,26 @@ import (
 	"github.com/holdfast-go/holdfast/waiter"
 )
 
-// A contest is one name in this process: the hold that this client has on it, and who
+// A contest is one name in this process: the tenure that this client has of it, and who
 // waits for it here. All fields are guarded by the client's mu.
 //
 // Of contenders only the head of the queue tries at Redis, so a release costs one
-// attempt per process and not one per waiter. Queuers each have a place in the queue
+// attempt per process and not one per waiter. The others are passed the lock, one after
+// another, for as long as the tenure may last (pass.go). Queuers each have a place in the queue
 // on the nodes, and the order here is only that of their arrival.
 type contest struct {
 	client *Client
 	key    contestKey
 	forced string   // the hold id whose end was published while it was the holder's
-	holder *hold    // nil: nobody in this process, as far as is known
+	tenure *tenure  // nil: this process does not have the name, as far as is known
 	queue  []*place // first come, first served
 	first  [1]*place
 	last   *denial         // what the last attempt found; nil: none has been made
 	asking *redlock.Ballot // the contenders' attempt that is under way, or was cut off; nil: none
 
 	// Of contenders.
-	wakes  *waiter.Subscription // nil: none
-	since  int64                // when others were last told, as UnixMilli; only chances depend on it
-	streak int32                // hand-overs in this process since then
-	chance int64                // when others last had an even chance, as UnixMilli
-	even   bool                 // the message of the last release is to wake the head
-	hushed bool                 // no message, or none that is of use to others, as the next one is here
-	lonely bool                 // nobody else was told of the last release whose listeners were counted
+	wakes *waiter.Subscription // nil: none
+	even  bool                 // others have a chance: the message of the last release is to wake the head
 	// Of queuers.
 	blind bool   // it cannot be guessed who is next
 	beats *beats // nil: none
@@ -52,8 +48,8 @@ type place struct {
 	// Of a contender.
 	contender *contender
 	look      bool   // try, even if this process seems to hold the lock
-	asleep    bool   // it waits to be woken, so that a standing order may be made for it
-	order     *order // nil: none
+	attempts  bool   // its attempt is under way
+	lease     *Lease // that it was passed; nil: none
 
 	// Of a queuer.
 	id     string    // of the hold that waits on the nodes; "": none yet
@@ -89,20 +85,33 @@ func (p *place) began() time.Time {
 	return p.contender.began
 }
 
-// turn tells whether p, a contender's, is to make an attempt now; or somebody has made
-// one for it.
-func (p *place) turn() (turn bool, o *order) {
-	if o := p.rise(); o != nil {
-		return true, o
-	}
+// turn tells whether p, a contender's, is to make an attempt now. If not as this process has the
+// name, it tells by what tenure.
+func (p *place) turn() (turn bool, behind *tenure) {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if p.contest.queue[0] != p || p.contest.holder != nil && !p.look {
-		return false, nil
+	behind = p.contest.tenure
+	if !p.leads() || behind != nil && !p.look {
+		return false, behind
 	}
-	p.look = false
+	p.look, p.attempts = false, true
 	return true, nil
+}
+
+// leads tells whether p is at the head. One that was passed the lock is nowhere any more. Called
+// with mu held.
+func (p *place) leads() bool {
+	queue := p.contest.queue
+	return len(queue) > 0 && queue[0] == p
+}
+
+// passed is the lease that p was passed by another one of this process; nil: none.
+func (p *place) passed() *Lease {
+	c := p.contest.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return p.lease
 }
 
 // lookAgain has p try even if this process seems to hold the lock: somebody may have
@@ -131,19 +140,33 @@ func (p *place) stir(look bool) {
 	}
 }
 
-// leave gives the place up, and the turn to who is behind it.
-func (p *place) leave() {
+// leave gives the place up, and the turn to who is behind it. It returns the lease that p was
+// passed meanwhile, which is to be given back.
+func (p *place) leave() *Lease {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p.contest.remove(p)
+	return p.lease
 }
 
-// remove takes p out of the queue. Called with mu held.
+// remove takes p out of the queue, and wakes who is at the head after it. Called with mu held.
 func (ct *contest) remove(p *place) {
+	switch ct.drop(p) {
+	case -1:
+		return
+	case 0:
+		ct.wakeHead(false)
+	}
+	ct.tidy()
+}
+
+// drop takes p out of the queue, and tells where it was; -1: it was not there. Called with mu
+// held.
+func (ct *contest) drop(p *place) int {
 	i := slices.Index(ct.queue, p)
 	if i < 0 {
-		return
+		return i
 	}
 	if ct.first[0] == p {
 		ct.first[0] = nil
@@ -151,11 +174,10 @@ func (ct *contest) remove(p *place) {
 	if i == 0 {
 		ct.queue[0] = nil
 		ct.queue = ct.queue[1:]
-		ct.wakeHead(false)
 	} else {
 		ct.queue = slices.Delete(ct.queue, i, i+1)
 	}
-	ct.tidy()
+	return i
 }
 
 // wakeHead has the contender at the head of the queue look after its turn. Called with
@@ -173,47 +195,47 @@ func (ct *contest) tidy() {
 	}
 	ct.first[0] = nil
 	ct.queue = ct.first[:0]
-	ct.pass()
-	if ct.wakes != nil {
-		ct.wakes.Close()
-		ct.wakes = nil
-	}
 	if ct.beats != nil {
 		ct.client.watchdog.Forget(&ct.beats.ward)
 		ct.beats = nil
 	}
-	if ct.holder == nil {
-		delete(ct.client.contests, ct.key)
+	if ct.tenure != nil {
+		return // somebody may come back at any moment
 	}
+	if ct.wakes != nil {
+		ct.wakes.Close()
+		ct.wakes = nil
+	}
+	delete(ct.client.contests, ct.key)
 }
 
 // published has the head look after a release somewhere, or when messages were missed.
 func (ct *contest) published(id string) {
 	ct.client.mu.Lock()
 	defer ct.client.mu.Unlock()
-	if ct.holder != nil && ct.holder.id == id {
+	if ct.tenure != nil && ct.tenure.id == id {
 		ct.forced = id // not by an Unlock, which comes first here
 	}
 	// A release of this process has woken the head already, without the way round
 	// through Redis, unless the nodes were late to learn of it. That of the present
 	// holder is somebody's ForceUnlock.
 	if ct.client.made(id) && (ct.last == nil || ct.last.holder != id) && !ct.even &&
-		(ct.holder == nil || ct.holder.id != id) {
+		(ct.tenure == nil || ct.tenure.id != id) {
 		return
 	}
 	ct.wakeHead(true)
 }
 
-// won makes h the holder, in place of p's wait if there was one. It fails if the
-// client is closed, or about to be.
-func (c *Client) won(h *hold, p *place) bool {
+// won has t begin, in place of p's wait if there was one. It fails if the client is closed, or
+// about to be.
+func (c *Client) won(t *tenure, p *place) bool {
 	c.mu.Lock()
 	if c.draining {
 		c.mu.Unlock()
 		return false
 	}
-	ct := c.contest(h.engine.contest())
-	before := ct.holder
+	ct := c.contest(t.engine.contest())
+	before := ct.tenure
 	if before == nil {
 		c.taken()
 	}
@@ -221,9 +243,9 @@ func (c *Client) won(h *hold, p *place) bool {
 	if before != nil && ct.forced == before.id {
 		reason = ReasonForced
 	}
-	ct.holder = h
+	ct.tenure, t.contest = t, ct
 	ct.last, ct.asking = nil, nil
-	ct.hushed = false
+	ct.even = false
 	if p != nil {
 		ct.remove(p)
 	}
@@ -245,23 +267,23 @@ func (c *Client) crowded(key contestKey) bool {
 // with mu held.
 func (c *Client) ended(lock, id string) bool { return c.made(id) && !c.holds(lock, id) }
 
-// holds tells whether this client has lock by the hold called id, of either kind. Called
+// holds tells whether this client has lock by the tenure called id, of either kind. Called
 // with mu held.
 func (c *Client) holds(lock, id string) bool {
 	for _, queue := range []bool{false, true} {
-		if ct := c.contests[contestKey{lock, queue}]; ct != nil && ct.holder != nil && ct.holder.id == id {
+		if ct := c.contests[contestKey{lock, queue}]; ct != nil && ct.tenure != nil && ct.tenure.id == id {
 			return true
 		}
 	}
 	return false
 }
 
-// holder returns the hold that this client has on key.
-func (c *Client) holder(key contestKey) *hold {
+// tenure returns what this client has of key; nil: nothing.
+func (c *Client) tenure(key contestKey) *tenure {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if ct := c.contests[key]; ct != nil {
-		return ct.holder
+		return ct.tenure
 	}
 	return nil
 }
@@ -277,9 +299,7 @@ func (p *place) saw(d denial) denial {
 		d.sure = false
 	}
 	p.contest.last, p.contest.asking = &d, nil
-	if d.holder != "" && !c.made(d.holder) {
-		p.contest.streak, p.contest.since, p.contest.lonely = 0, 0, false
-	}
+	p.attempts = false
 	return d
 }
 
@@ -293,8 +313,8 @@ func (p *place) seen() denial {
 
 // seen tells who has the lock, as far as this process knows. Called with mu held.
 func (ct *contest) seen() denial {
-	if h := ct.holder; h != nil {
-		return denial{holder: h.id, sure: true}
+	if t := ct.tenure; t != nil {
+		return denial{holder: t.id, sure: true}
 	}
 	if ct.last == nil {
 		return denial{}

@@ -19,7 +19,8 @@
 //
 // The owner is the identity that may re-enter a lock; it travels in a context. A hold lasts
 // from an owner's first lease on a name to its last unlock, and has an id that is never used
-// again. A lease is one acquisition within a hold. The validity of a lease is the moment until
+// again. A lease is one acquisition within a hold. A tenure is what a process has at the nodes
+// for one name; the holds of its goroutines may follow one another within it, without a command. The validity of a lease is the moment until
 // which its holder may rely on it: the attempt's start + TTL - clock drift, on the monotonic
 // clock. The fencing token is a number that grows with every hold of a name.
 //

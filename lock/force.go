@@ -94,8 +94,8 @@ func (e *Engine) force(ctx context.Context, hold string, s State) (ended bool, e
 	}
 	ended = found > 0 && (relied || found+silent >= g.Quorum())
 	// A holder in this process need not wait for its next renewal to learn of it.
-	if h := c.holder(e.contest()); h != nil && h.id == hold {
-		h.lose(ReasonForced)
+	if t := c.tenure(e.contest()); t != nil && t.id == hold {
+		t.lose(ReasonForced)
 		ended = ended || found > 0
 	}
 	if err := b.Err(); err != nil {
@@ -105,8 +105,8 @@ func (e *Engine) force(ctx context.Context, hold string, s State) (ended bool, e
 }
 
 // whyGone tells why so many nodes, as b shows, do not have the hold any more.
-func (h *hold) whyGone(b *redlock.Ballot) Reason {
-	for i := range h.engine.client.group.Size() {
+func (t *tenure) whyGone(b *redlock.Ballot) Reason {
+	for i := range t.engine.client.group.Size() {
 		if e, err := lua.ParseRestored(b.Answer(i).Reply); err == nil && e == lua.ExtendForced {
 			return ReasonForced
 		}
@@ -116,11 +116,11 @@ func (h *hold) whyGone(b *redlock.Ballot) Reason {
 
 // askWhyGone is whyGone of one that was found to be gone by another question than for its
 // extension. It takes no longer than a node timeout.
-func (h *hold) askWhyGone() Reason {
-	g := h.engine.client.group
+func (t *tenure) askWhyGone() Reason {
+	g := t.engine.client.group
 	b, err := g.Decide(context.Background(), redlock.Motion{
 		Name: "forced",
-		Call: lua.Forced{Keys: h.keys(), Hold: h.id}.Call(),
+		Call: lua.Forced{Keys: t.keys(), Hold: t.id}.Call(),
 		Yes:  lua.ParseForced,
 		All:  true,
 	})

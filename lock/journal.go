@@ -68,7 +68,7 @@ func (p pen) Handle(_ context.Context, r slog.Record) error {
 
 // lost logs that h was lost.
 func (j *journal) lost(h *hold, reason Reason) {
-	j.Warn("lock: lease lost", "name", h.engine.name, "hold", h.id, "reason", reason)
+	j.Warn("lock: lease lost", "name", h.engine.name, "hold", h.name(), "reason", reason)
 }
 
 // write hands over records until none is left.

@@ -37,12 +37,13 @@ func (l *Lease) Name() string {
 }
 
 // ID is the hold's id, as it stands in Redis and as Inspect shows it. All leases of
-// one hold have the same; no other hold ever has it.
+// one hold have the same; no other hold ever has it. That of a hold which another goroutine of
+// this process has passed the lock on to ends with a dot and a number that Redis does not know.
 func (l *Lease) ID() string {
 	if l.hold == nil {
 		return ""
 	}
-	return l.hold.id
+	return l.hold.name()
 }
 
 // Token is the fencing token: greater than that of every earlier hold of this name,
@@ -148,7 +149,8 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 // that a cancelled request still gives its lock back, and takes no longer than a few node
 // timeouts.
 //
-// It returns nil if a quorum of nodes confirmed. The error wraps [ErrLost] if the lease
+// If another goroutine of this process waits for the lock, that one usually has it next, and no
+// node is told. Otherwise Unlock returns nil if a quorum of nodes confirmed. The error wraps [ErrLost] if the lease
 // was lost before, [ErrReleased] on a second call, and [ErrNoQuorum] if too few
 // nodes confirmed: then the release is tried again in the background, and the lock
 // ends with its TTL at the latest. In any case the lease is over.
@@ -230,18 +232,18 @@ func (h *hold) extend(ctx context.Context, ttl time.Duration) (validity time.Tim
 }
 
 // extension asks every node to extend the hold by ttl.
-func (h *hold) extension(ttl time.Duration) redlock.Motion {
-	h.mu.Lock()
-	count := max(len(h.leases), 1)
-	h.mu.Unlock()
+func (t *tenure) extension(ttl time.Duration) redlock.Motion {
+	t.mu.Lock()
+	count, token := t.count(), t.reserve.top
+	t.mu.Unlock()
 	e := lua.Extend{
-		Keys:      h.keys(),
-		Hold:      h.id,
+		Keys:      t.keys(),
+		Hold:      t.id,
 		Count:     count,
 		TTL:       ttl,
-		Token:     h.token,
-		Retention: h.engine.client.retention,
-		Queued:    h.engine.contest().queue,
+		Token:     token,
+		Retention: t.engine.client.retention,
+		Queued:    t.engine.contest().queue,
 	}
 	return redlock.Motion{
 		Name: "extend",
@@ -259,12 +261,6 @@ func (h *hold) extension(ttl time.Duration) redlock.Motion {
 			return e == lua.ExtendDone, unlessFree(e, err)
 		},
 	}
-}
-
-func (h *hold) isOver() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.over != nil
 }
 
 // end marks the lease as over for reason and takes it out of its hold. Called with hold.mu

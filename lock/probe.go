@@ -48,7 +48,7 @@ func (p *probe) End() (after func()) { return nil }
 // renew asks the nodes, on the watchdog's goroutine, unless nothing is held.
 func (p *probe) renew() {
 	c := p.client
-	var h *hold
+	var t *tenure
 	looked := 0
 	c.mu.Lock()
 	p.running = c.held > 0
@@ -57,25 +57,25 @@ func (p *probe) renew() {
 		return
 	}
 	for _, ct := range c.contests { // in a random order
-		if h = ct.holder; h != nil || looked == probeLook {
+		if t = ct.tenure; t != nil || looked == probeLook {
 			break
 		}
 		looked++
 	}
 	c.mu.Unlock()
-	if h != nil {
-		p.ask(h)
+	if t != nil {
+		p.ask(t)
 	}
 	c.watchdog.Set(&p.ward, time.Now().Add(p.pause), time.Time{})
 }
 
-func (p *probe) ask(h *hold) {
+func (p *probe) ask(t *tenure) {
 	p.client.group.Vote(redlock.Motion{
 		Name: "probe",
-		Call: lua.Holds{Keys: h.keys(), Hold: h.id}.Call(),
+		Call: lua.Holds{Keys: t.keys(), Hold: t.id}.Call(),
 		Yes:  lua.ParseHolds,
 		Each: func(node int, a redlock.Answer) {
-			if a.Err != nil || !h.footprint.Has(node) || h.isOver() {
+			if a.Err != nil || !t.footprint.Has(node) || t.isOver() {
 				return
 			}
 			if p.notes(node, a.Vote == redlock.No) {

@@ -18,9 +18,9 @@ import (
 // head alone, the second finds no quorum while the first waits (I7).
 type queuer struct {
 	*acquisition
-	kind  Queue
-	place *place
-	hold  *hold // what will be granted; nil: not in the queue yet
+	kind   Queue
+	place  *place
+	tenure *tenure // what will be granted; nil: not in the queue yet
 
 	// ticket is the greatest proposal heard of, until a quorum has it: then it is
 	// final. A node that proposed more and was not heard in time is told the final one; to
@@ -69,15 +69,15 @@ func (q *queuer) try() (*Lease, denial, error) {
 		}
 		c.listen()
 	}
-	if q.hold == nil && !c.listening() && !q.waited {
+	if q.tenure == nil && !c.listening() && !q.waited {
 		return nil, q.place.seen(), nil
 	}
 	if !q.enter() {
 		return nil, q.place.seen(), nil
 	}
 	defer q.exit()
-	if q.hold == nil {
-		q.hold = q.engine.newHold(q.slot)
+	if q.tenure == nil {
+		q.tenure = q.engine.newTenure(q.slot)
 		c.queue(q)
 	}
 	for tries := 1; ; tries++ {
@@ -100,7 +100,7 @@ func (q *queuer) wait(d denial) error {
 		q.full = false
 		return q.awaitRoom()
 	}
-	if q.hold == nil {
+	if q.tenure == nil {
 		// A node drops a head that nobody listens for, so listen first. The
 		// confirmation need not come: a node may be down, or its Pub/Sub connection.
 		q.waited = true
@@ -174,18 +174,22 @@ func (q *queuer) exit() {
 	}
 }
 
+// passed implements turns: nothing is passed on but by the nodes.
+func (q *queuer) passed() *Lease { return nil }
+
 // leave takes the hold out of every queue, and gives back what a node may have granted.
-func (q *queuer) leave() {
+func (q *queuer) leave() *Lease {
 	q.exit()
-	if q.hold != nil {
-		q.engine.client.unqueue(q.hold.id)
-		q.hold.giveBack(true)
-		q.hold = nil
+	if q.tenure != nil {
+		q.engine.client.unqueue(q.tenure.id)
+		q.tenure.giveBack(true)
+		q.tenure = nil
 	}
 	if q.place != nil {
 		q.place.leave()
 		q.place = nil
 	}
+	return nil
 }
 
 func (q *queuer) seen() denial {

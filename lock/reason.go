@@ -112,7 +112,7 @@ func (l *Lease) failure() error {
 
 // failure is the error of a lease that is over for reason. Called with mu held.
 func (h *hold) failure(op string, reason Reason) *LeaseError {
-	e := &LeaseError{Op: op, Name: h.engine.name, Hold: h.id, Err: reason.end(), Reason: reason}
+	e := &LeaseError{Op: op, Name: h.engine.name, Hold: h.name(), Err: reason.end(), Reason: reason}
 	if reason == ReasonNotRenewed {
 		e.Last = h.last
 	}
@@ -129,10 +129,10 @@ func (h *hold) fail(op string, reason Reason) error {
 // wrap says which operation has failed on which hold: with the reason, if err has one.
 func (h *hold) wrap(op string, err error) error {
 	var e *LeaseError
-	if errors.As(err, &e) && e.Hold == h.id { // a context may have ended with the loss of another
+	if errors.As(err, &e) && e.Hold == h.name() { // a context may have ended with the loss of another
 		of := *e
 		of.Op = op
 		return &of
 	}
-	return &LeaseError{Op: op, Name: h.engine.name, Hold: h.id, Err: err}
+	return &LeaseError{Op: op, Name: h.engine.name, Hold: h.name(), Err: err}
 }

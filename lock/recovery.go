@@ -24,8 +24,8 @@ type recovery struct {
 	running bool
 
 	// The watchdog's goroutine's own.
-	holds []*hold   // still to be renewed
-	sent  []*hold   // the last that were
+	holds []*tenure // still to be renewed
+	sent  []*tenure // the last that were
 	until time.Time // what these are waited for
 }
 
@@ -87,7 +87,7 @@ func (r *recovery) renew() {
 
 // underWay tells whether the last renewals are not decided yet.
 func (r *recovery) underWay() bool {
-	return slices.ContainsFunc(r.sent, (*hold).isMending)
+	return slices.ContainsFunc(r.sent, (*tenure).isMending)
 }
 
 // listed notes that the holds are listed now, if a node has come back since they were.
@@ -109,41 +109,41 @@ func (r *recovery) goesOn() bool {
 	return r.running
 }
 
-// all are the holds that this client has.
-func (c *Client) all() []*hold {
+// all are the tenures that this client has.
+func (c *Client) all() []*tenure {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	holds := make([]*hold, 0, c.held)
+	all := make([]*tenure, 0, c.held)
 	for _, ct := range c.contests {
-		if ct.holder != nil {
-			holds = append(holds, ct.holder)
+		if ct.tenure != nil {
+			all = append(all, ct.tenure)
 		}
 	}
-	return holds
+	return all
 }
 
 // isMending tells whether the renewal that renewNow wants is still to come or under way.
-func (h *hold) isMending() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.mending && h.over == nil
+func (t *tenure) isMending() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.mending && !t.ended
 }
 
 // renewNow has the next renewal come at once. One that is in flight may have come to a node
 // before that forgot the hold: another one follows it.
-func (h *hold) renewNow() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.over != nil {
+func (t *tenure) renewNow() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
 		return
 	}
-	if h.renewing != nil {
-		h.uneven = true
+	if t.renewing != nil {
+		t.uneven = true
 		return
 	}
-	h.mending = true
-	if now := time.Now(); now.Before(h.renewAt) {
-		h.renewAt = now
+	t.mending = true
+	if now := time.Now(); now.Before(t.renewAt) {
+		t.renewAt = now
 	}
-	h.schedule()
+	t.schedule()
 }

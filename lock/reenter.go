@@ -41,8 +41,8 @@ func (e *Engine) reenter(ctx context.Context, h *hold) (*Lease, error) {
 		if !e.set.renew && wanted.Before(deadline) {
 			deadline = wanted
 		}
-		l = h.lease(e.set, start, deadline)
-		if asks || deadline.Before(h.endAt) {
+		l = h.lease(&e.set, start, deadline)
+		if asks || deadline.Before(h.dates.endAt) {
 			h.schedule()
 		}
 	}

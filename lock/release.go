@@ -13,12 +13,10 @@ func (h *hold) release(ctx context.Context) error {
 	h.mu.Lock()
 	left := len(h.leases)
 	over, reason := h.over, h.reason
-	var renewing <-chan struct{}
 	if left == 0 && over == nil {
 		h.over, h.reason = ErrReleased, ReasonUnlocked
-		renewing = h.renewing
+		h.hold = nil
 	}
-	h.schedule()
 	h.mu.Unlock()
 
 	switch {
@@ -34,11 +32,23 @@ func (h *hold) release(ctx context.Context) error {
 		h.slot.give() // re-entered meanwhile
 		return nil
 	}
-	if renewing != nil {
-		await(h.engine.client.group.NodeTimeout(), renewing)
-	}
 	h.slot.clear(h)
-	b := h.handOver(ctx)
+	switch p, renewing := h.pass(); p {
+	case passed, waits:
+		h.slot.give()
+		return nil
+	case ended:
+		h.slot.give()
+		if errors.Is(h.tenure.reason.end(), ErrLost) {
+			return h.fail("unlock", h.tenure.reason)
+		}
+		return nil
+	case ends:
+		if renewing != nil {
+			await(h.engine.client.group.NodeTimeout(), renewing)
+		}
+	}
+	b := h.handOver(ctx, h.slot)
 	if missed(h.engine, b) {
 		reason := h.askWhyGone()
 		h.engine.client.journal.lost(h, reason)

@@ -19,32 +19,34 @@ func renew(due []*watchdog.Ward) {
 }
 
 // renew sends one renewal, unless nothing wants it any more.
-func (h *hold) renew() {
+func (t *tenure) renew() {
 	now := time.Now()
-	h.mu.Lock()
-	ttl := h.span(now)
-	if ttl == 0 || h.over != nil || h.renewing != nil {
-		h.mu.Unlock()
+	t.mu.Lock()
+	t.dates.renewAt = time.Time{} // the ward has none now
+	ttl := t.span(now)
+	if ttl == 0 || t.ended || t.renewing != nil {
+		t.mu.Unlock()
 		return
 	}
-	h.renewing = make(chan struct{})
-	if !h.uneven {
-		h.pause = 0
+	h := t.hold
+	t.renewing = make(chan struct{})
+	if !t.uneven {
+		t.pause = 0
 	}
-	h.uneven = false
-	longest := h.ttl
-	look := !h.warned && now.Sub(h.since) > longest
-	h.mu.Unlock()
+	t.uneven = false
+	longest := t.ttl
+	look := !h.warned && now.Sub(h.began) > longest
+	t.mu.Unlock()
 	if look {
 		h.warn(now.Add(-longest))
 	}
 
-	r := &renewal{hold: h, ttl: ttl}
-	m := h.extension(ttl)
+	r := &renewal{tenure: t, ttl: ttl}
+	m := t.extension(ttl)
 	m.Unsent = patience(ttl) // among a hundred thousand others
 	m.Each = r.answered
 	m.Then = r.decided
-	h.engine.client.group.Vote(m) // without mu: on a closed group the decision comes at once
+	t.engine.client.group.Vote(m) // without mu: on a closed group the decision comes at once
 }
 
 // warn logs, once, that somebody of this client has waited for the hold since before then.
@@ -72,13 +74,13 @@ func (h *hold) warn(then time.Time) {
 	h.mu.Unlock()
 	c.journal.Warn("lock: a Lock has waited for longer than a TTL for a hold of its own client; "+
 		"if it was called by that holder's own work, it was not given the lease's context, and waits for itself",
-		"name", h.engine.name, "hold", h.id, "waiting", waits)
+		"name", h.engine.name, "hold", h.name(), "waiting", waits)
 }
 
 // A renewal is one round of extensions, and one of restorations behind it if that finds no
 // quorum and may find one.
 type renewal struct {
-	hold     *hold
+	tenure   *tenure
 	ttl      time.Duration
 	restored bool // the second round is under way
 
@@ -89,12 +91,12 @@ type renewal struct {
 
 // decided takes the decision.
 func (r *renewal) decided(b *redlock.Ballot) {
-	h := r.hold
-	g := h.engine.client.group
+	t := r.tenure
+	g := t.engine.client.group
 	found := judge(g, b, r.restored)
 	if found == restorable {
 		r.restored = true
-		m := h.restoration(r.ttl)
+		m := t.restoration(r.ttl)
 		m.Each = r.answered
 		m.Then = r.decided
 		g.Vote(m)
@@ -102,42 +104,42 @@ func (r *renewal) decided(b *redlock.Ballot) {
 	}
 	validity := g.Validity(b.Start(), r.ttl)
 
-	h.mu.Lock()
+	t.mu.Lock()
 	now := time.Now()
-	renewed := h.over == nil && found == confirmed
+	renewed := !t.ended && found == confirmed
 	switch {
 	case renewed:
-		h.confirm(validity)
-		for _, l := range h.leases {
+		t.confirm(validity)
+		for _, l := range t.leases() {
 			if l.valid(now) && l.wantsRenewal(now) && validity.After(l.deadline) {
 				l.deadline = validity
 			}
 		}
-		h.renewAt = b.Start().Add(h.beat())
-		h.mending = false
-		if h.uneven {
-			h.renewSoon()
+		t.renewAt = b.Start().Add(t.beat())
+		t.mending = false
+		if t.uneven {
+			t.renewSoon()
 		}
-		h.last = nil
+		t.last = nil
 	default:
 		// No quorum, which may pass: again soon, until the validity ends.
-		h.renewAt = now.Add(min(max(r.ttl/30, 20*time.Millisecond), time.Second))
-		h.last = b.Err()
+		t.renewAt = now.Add(min(max(r.ttl/30, 20*time.Millisecond), time.Second))
+		t.last = b.Err()
 	}
-	close(h.renewing)
-	h.renewing = nil
-	h.schedule()
-	h.mu.Unlock()
+	close(t.renewing)
+	t.renewing = nil
+	t.schedule()
+	t.mu.Unlock()
 
 	switch {
 	case found == gone:
-		h.lose(h.whyGone(b))
+		t.lose(t.whyGone(b))
 	case renewed:
 		r.mu.Lock()
 		r.confirmed = true
 		missing := r.missing
 		r.mu.Unlock()
-		h.repair(missing, r.ttl)
+		t.repair(missing, r.ttl)
 	}
 }
 
@@ -146,12 +148,12 @@ func (r *renewal) decided(b *redlock.Ballot) {
 func (r *renewal) answered(node int, a redlock.Answer) {
 	extended, err := lua.ParseRestored(a.Reply)
 	if err == nil && extended == lua.ExtendTaken {
-		r.hold.refused()
+		r.tenure.refused()
 	}
 	if err != nil || extended != lua.ExtendFree {
 		return
 	}
-	missing := make([]bool, r.hold.engine.client.group.Size())
+	missing := make([]bool, r.tenure.engine.client.group.Size())
 	missing[node] = true
 	r.mu.Lock()
 	confirmed := r.confirmed
@@ -164,34 +166,34 @@ func (r *renewal) answered(node int, a redlock.Answer) {
 	}
 	r.mu.Unlock()
 	if confirmed {
-		r.hold.repair(missing, r.ttl)
+		r.tenure.repair(missing, r.ttl)
 	}
 }
 
 // repair gives the hold to nodes that do not have it, after a quorum has confirmed
 // that it was never without. Such a node counts from the next renewal on.
-func (h *hold) repair(missing []bool, ttl time.Duration) {
-	h.mu.Lock()
-	count := len(h.leases)
-	h.mu.Unlock()
-	if missing == nil || count == 0 {
+func (t *tenure) repair(missing []bool, ttl time.Duration) {
+	t.mu.Lock()
+	count, token, ended := t.count(), t.reserve.top, t.ended
+	t.mu.Unlock()
+	if missing == nil || ended {
 		return
 	}
-	h.engine.client.group.Vote(redlock.Motion{
+	t.engine.client.group.Vote(redlock.Motion{
 		Name: "repair",
 		Call: lua.Repair{
-			Keys:      h.keys(),
-			Hold:      h.id,
+			Keys:      t.keys(),
+			Hold:      t.id,
 			Count:     count,
 			TTL:       ttl,
-			Token:     h.token,
-			Retention: h.engine.client.retention,
-			Guard:     h.engine.client.guard,
+			Token:     token,
+			Retention: t.engine.client.retention,
+			Guard:     t.engine.client.guard,
 		}.Call(),
 		Yes:       lua.ParseRepaired,
 		Creates:   true,
-		Footprint: h.footprint,
+		Footprint: t.footprint,
 		Skip:      func(node int) bool { return !missing[node] },
-		Each:      h.voted,
+		Each:      t.voted,
 	})
 }

@@ -71,29 +71,29 @@ func unlessFree(e lua.Extended, err error) error {
 }
 
 // restoration is extension, but a node that is free and vouches for the hold has it again.
-func (h *hold) restoration(ttl time.Duration) redlock.Motion {
-	g := h.engine.client.group
-	h.mu.Lock()
-	count, since := max(len(h.leases), 1), h.since
-	h.mu.Unlock()
+func (t *tenure) restoration(ttl time.Duration) redlock.Motion {
+	g := t.engine.client.group
+	t.mu.Lock()
+	count, token, since := t.count(), t.reserve.top, t.since
+	t.mu.Unlock()
 	return redlock.Motion{
 		Name: "restore",
 		Call: lua.Restore{
-			Keys:      h.keys(),
-			Hold:      h.id,
+			Keys:      t.keys(),
+			Hold:      t.id,
 			Count:     count,
 			TTL:       ttl,
-			Token:     h.token,
-			Retention: h.engine.client.retention,
+			Token:     token,
+			Retention: t.engine.client.retention,
 			// No later does an answer count.
-			Uptime: max(time.Since(since)+g.NodeTimeout(), h.engine.client.guard),
-			Queued: h.engine.contest().queue,
+			Uptime: max(time.Since(since)+g.NodeTimeout(), t.engine.client.guard),
+			Queued: t.engine.contest().queue,
 		}.Call(),
 		Yes: func(reply any) (bool, error) {
 			e, err := lua.ParseRestored(reply)
 			return e == lua.ExtendDone || e == lua.ExtendBack, unlessFree(e, err)
 		},
 		Creates:   true,
-		Footprint: h.footprint,
+		Footprint: t.footprint,
 	}
 }

@@ -38,23 +38,10 @@ func (w *world) bareQuorum(m lock.Locker) *lock.Lease {
 	return l
 }
 
-// ofBothKinds runs f for each kind of lock in worlds of so many nodes each.
-func ofBothKinds(t *testing.T, sizes []int, f func(t *testing.T, w *world, of func(*process) lock.Locker)) {
-	t.Helper()
-	for kind, of := range map[string]func(*process) lock.Locker{
-		"reentrant": func(p *process) lock.Locker { return p.mutex() },
-		"fair":      func(p *process) lock.Locker { return p.queue() },
-	} {
-		t.Run(kind, func(t *testing.T) {
-			inVirtualTime(t, sizes, func(t *testing.T, w *world) { f(t, w, of) })
-		})
-	}
-}
-
 func TestHoldOfABareQuorumOutlivesOneOfItsNodes(t *testing.T) {
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
-			ofBothKinds(t, []int{3, 4, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+			ofEitherKind(t, []int{3, 4, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
 				l := w.bareQuorum(of(w.process()))
 				fault(w.nodes[0])
 				time.Sleep(long)
@@ -70,7 +57,7 @@ func TestHoldOfABareQuorumOutlivesOneOfItsNodes(t *testing.T) {
 
 // The caller's own extension finds the same quorum as a renewal.
 func TestExtendOfABareQuorumOutlivesOneOfItsNodes(t *testing.T) {
-	ofBothKinds(t, []int{3, 4, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+	ofEitherKind(t, []int{3, 4, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
 		l := w.bareQuorum(of(w.process(lock.WithoutWatchdog())))
 		w.nodes[0].Kill()
 		sent := time.Now()
@@ -84,7 +71,7 @@ func TestExtendOfABareQuorumOutlivesOneOfItsNodes(t *testing.T) {
 
 // The others have it again at once, and one more may go.
 func TestNodeThatVouchesCountsFromThenOn(t *testing.T) {
-	ofBothKinds(t, []int{5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+	ofEitherKind(t, []int{5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
 		l := w.bareQuorum(of(w.process()))
 		w.nodes[0].Kill()
 		time.Sleep(defaultTTL / 3)
@@ -106,7 +93,7 @@ func TestRivalThatWasGrantedTheLockInAGapIsALoss(t *testing.T) {
 		"and was forgot": func(_ *testing.T, w *world, _ *lock.Lease) { w.nodes[len(w.nodes)-1].Flush() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			ofBothKinds(t, []int{3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+			ofEitherKind(t, []int{3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
 				l := w.bareQuorum(of(w.process()))
 				ctx := l.Context(bg)
 				w.nodes[0].Flush() // and does not stay out for a TTL
@@ -129,7 +116,7 @@ func TestNodeThatMayHaveForgottenDoesNotVouch(t *testing.T) {
 		"started anew": (*virtual.Node).Reboot,
 	} {
 		t.Run(name, func(t *testing.T) {
-			ofBothKinds(t, []int{3, 4, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+			ofEitherKind(t, []int{3, 4, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
 				l := w.bareQuorum(of(w.process()))
 				ctx := l.Context(bg)
 				others := w.nodes[len(w.nodes)/2+1:]
@@ -147,7 +134,7 @@ func TestNodeThatMayHaveForgottenDoesNotVouch(t *testing.T) {
 
 // Nodes that vouch may answer before the one that has the hold.
 func TestHolderThatAnswersLastIsHeard(t *testing.T) {
-	ofBothKinds(t, []int{3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+	ofEitherKind(t, []int{3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
 		l := w.bareQuorum(of(w.process()))
 		w.nodes[0].Memory().Del(keys.Lock)
 		each(w.nodes[1:len(w.nodes)/2+1], func(n *virtual.Node) { n.SetDelay(0, defaultNodeTimeout/2) })
@@ -161,7 +148,7 @@ func TestHolderThatAnswersLastIsHeard(t *testing.T) {
 
 // Who deletes a lock by hand wants it to end.
 func TestHoldThatIsDeletedEverywhereIsNotRestored(t *testing.T) {
-	ofBothKinds(t, []int{1, 3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+	ofEitherKind(t, []int{1, 3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
 		m := of(w.process())
 		require.NoError(t, w.lock(m).Unlock(bg))
 		time.Sleep(time.Minute)
@@ -177,7 +164,7 @@ func TestHoldThatIsDeletedEverywhereIsNotRestored(t *testing.T) {
 
 // Attempts in vain leave counters as they were, or no node could vouch under contention.
 func TestAttemptInVainLeavesCountersAsTheyWere(t *testing.T) {
-	ofBothKinds(t, []int{3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+	ofEitherKind(t, []int{3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
 		l := w.bareQuorum(of(w.process()))
 		others := w.nodes[len(w.nodes)/2+1:]
 		m := of(w.process())
@@ -205,7 +192,7 @@ func TestAttemptInVainLeavesCountersAsTheyWere(t *testing.T) {
 // A rival that had a node's vote gives it back at once, and that node must have the hold before
 // another one goes.
 func TestNodeThatRefusedHasTheHoldSoonAfter(t *testing.T) {
-	ofBothKinds(t, []int{3, 4, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+	ofEitherKind(t, []int{3, 4, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
 		l := w.bareQuorum(of(w.process()))
 		time.Sleep(100 * time.Millisecond)
 		requireHolder(t, l.ID(), w.nodes)
@@ -235,7 +222,7 @@ func TestNodeThatGoesOnToRefuseIsAskedLessAndLess(t *testing.T) {
 // A fixed lease is given to nodes that lack it, too, and lasts no longer for that: neither itself
 // nor on the nodes.
 func TestFixedLeaseIsGivenToNodesThatLackItAndEndsInItsTime(t *testing.T) {
-	ofBothKinds(t, []int{3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+	ofEitherKind(t, []int{3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
 		p := w.process(lock.WithoutWatchdog())
 		l := w.bareQuorum(of(p))
 		ctx := l.Context(bg)

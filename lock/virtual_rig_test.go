@@ -28,6 +28,8 @@ const (
 	slack = 2 * time.Millisecond
 	// pollBound is what a lost wake-up may cost.
 	pollBound = 3 * time.Second
+	// maxReign is what a process passes on to itself while others wait.
+	maxReign = 50 * time.Millisecond
 	// long is many TTLs.
 	long = 20 * time.Minute
 )
@@ -43,6 +45,7 @@ var (
 	}()
 	acquireRuns = runs(lua.Acquire{})
 	extendRuns  = runs(lua.Extend{})
+	releaseRuns = runs(lua.Release{})
 )
 
 func runs(c interface{ Call() lua.Call }) func([]string) bool {
@@ -79,7 +82,7 @@ func inVirtualTime(t *testing.T, sizes []int, f func(t *testing.T, w *world)) {
 func (w *world) loadScripts() {
 	for _, n := range w.nodes {
 		for _, s := range []interface{ Call() lua.Call }{
-			lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Repair{}, lua.Restore{}, lua.Inspect{}, lua.Force{}, lua.Forced{}, lua.Wake{}, lua.Probe{}, lua.Holds{},
+			lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Reserve{}, lua.Repair{}, lua.Restore{}, lua.Inspect{}, lua.Force{}, lua.Forced{}, lua.Wake{}, lua.Probe{}, lua.Holds{},
 			lua.FairAcquire{}, lua.FairRelease{}, lua.FairYield{}, lua.FairSettle{}, lua.FairBeat{},
 		} {
 			n.Load(s.Call().Script().Source)
@@ -256,4 +259,17 @@ func requireRenewedEveryThird(t *testing.T, n *virtual.Node, ttl time.Duration, 
 		last = at
 	}
 	require.LessOrEqual(t, end.Sub(last), third, "%s: the last one", n.Addr())
+}
+
+// ofEitherKind runs f over so many nodes with each kind of lock.
+func ofEitherKind(t *testing.T, sizes []int, f func(t *testing.T, w *world, of func(*process) lock.Locker)) {
+	t.Helper()
+	for kind, of := range map[string]func(*process) lock.Locker{
+		"reentrant": func(p *process) lock.Locker { return p.mutex() },
+		"fair":      func(p *process) lock.Locker { return p.queue() },
+	} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, sizes, func(t *testing.T, w *world) { f(t, w, of) })
+		})
+	}
 }

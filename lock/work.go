@@ -81,7 +81,7 @@ func (w *work) ended() {
 		l.hold.schedule()
 		if w.abandoned() && l.renew {
 			l.hold.engine.client.journal.Info("lock: lease is not renewed any more, every context of its work has ended",
-				"name", l.hold.engine.name, "hold", l.hold.id, "until", l.deadline)
+				"name", l.hold.engine.name, "hold", l.hold.name(), "until", l.deadline)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func calls(t *testing.T) map[string]Call {
 	all := make(map[string]Call)
 	for _, c := range []interface{ Call() Call }{
 		Acquire{Keys: keys, Guard: time.Second}, Release{Keys: keys, Mark: time.Second, Undo: true}, Extend{Keys: keys, Queued: true}, Fence{Keys: keys, Round: 1},
-		Repair{Keys: keys, Guard: time.Second}, Restore{Keys: keys, Queued: true}, Inspect{Keys: keys, Guard: time.Second}, Force{Keys: keys}, Forced{Keys: keys}, Wake{Keys: keys}, Probe{}, Holds{Keys: keys}, Server{Keys: keys},
+		Reserve{Keys: keys}, Repair{Keys: keys, Guard: time.Second}, Restore{Keys: keys, Queued: true}, Inspect{Keys: keys, Guard: time.Second}, Force{Keys: keys}, Forced{Keys: keys}, Wake{Keys: keys}, Probe{}, Holds{Keys: keys}, Server{Keys: keys},
 		FairAcquire{Fair: fair, Guard: time.Second}, FairRelease{Fair: fair, Undo: true}, FairYield{Fair: fair}, FairSettle{Fair: fair}, FairBeat{Fair: fair, Holds: []string{"one"}},
 	} {
 		all[c.Call().script.Name] = c.Call()
@@ -41,7 +41,7 @@ var commands = map[string]struct {
 	of     string // "": no key, or one of any type
 	writes bool
 }{
-	"EXISTS": {}, "PTTL": {}, "TIME": {}, "INFO": {}, "PUBLISH": {}, "PEXPIRE": {writes: true},
+	"EXISTS": {}, "PTTL": {}, "TIME": {}, "INFO": {}, "PUBLISH": {}, "PUBSUB": {}, "PEXPIRE": {writes: true},
 	"GET": {of: "string"}, "SET": {of: "string", writes: true}, "INCR": {of: "string", writes: true},
 	"HGET": {of: "hash"}, "HMGET": {of: "hash"}, "HGETALL": {of: "hash"}, "HEXISTS": {of: "hash"}, "HSET": {of: "hash", writes: true}, "HDEL": {of: "hash", writes: true},
 	"ZSCORE": {of: "zset"}, "ZMSCORE": {of: "zset"}, "ZRANGE": {of: "zset"}, "ZREVRANGE": {of: "zset"}, "ZADD": {of: "zset", writes: true}, "ZREM": {of: "zset", writes: true},
@@ -187,7 +187,7 @@ func TestScriptsBuildNoKeys(t *testing.T) {
 		require.NotContains(t, body, "lock:")
 		for _, m := range callUse.FindAllStringSubmatch(body, -1) {
 			switch m[1] {
-			case "TIME", "INFO", "PUBLISH":
+			case "TIME", "INFO", "PUBLISH", "PUBSUB":
 			default:
 				require.Regexp(t, `^KEYS\[\d+\]$`, m[2], "%s in %s.lua", m[1], name)
 			}

@@ -48,6 +48,10 @@ func fence(hold string, token int64) lua.Call {
 	return lua.Fence{Keys: orders, Hold: hold, Token: token, Retention: kept}.Call()
 }
 
+func reserve(hold string, last int64) lua.Call {
+	return lua.Reserve{Keys: orders, Hold: hold, Last: last, Retention: kept}.Call()
+}
+
 func restore(hold string, token int64) lua.Call {
 	return lua.Restore{Keys: orders, Hold: hold, Count: 1, TTL: ttl, Token: token, Retention: kept, Uptime: time.Second, Queued: true}.Call()
 }
@@ -139,6 +143,7 @@ func TestACallThatRunsTwiceChangesWhatItChangesOnce(t *testing.T) {
 		"extend of a granted queuer":    {calls(ask(mine, proposal(0), 1)), lua.Extend{Keys: orders, Hold: mine, Count: 1, TTL: longer, Token: 1, Retention: kept, Queued: true}.Call()},
 		"extend of two leases":          {calls(take(mine, ttl)), lua.Extend{Keys: orders, Hold: mine, Count: 2, TTL: longer, Token: 1, Retention: kept}.Call()},
 		"fence":                         {calls(take(mine, ttl)), fence(mine, 1<<52)},
+		"reserve":                       {calls(take(mine, ttl)), reserve(mine, 1<<52)},
 		"repair":                        {nil, repair(mine, 2, 7)},
 		"restore":                       {calls(take(other, ttl), end(other, 0)), restore(mine, 1<<52)},
 		"restore, where it is":          {calls(take(mine, ttl)), restore(mine, 1<<52)},
@@ -205,6 +210,10 @@ func TestACallThatComesLateChangesNothing(t *testing.T) {
 		"fence, when another has it":                    {calls(take(mine, ttl), end(mine, 0), take(other, ttl)), fence(mine, 1<<52)},
 		"fence, with nothing there":                     {nil, fence(mine, 1<<52)},
 		"fence, after a greater one":                    {calls(take(mine, ttl), fence(mine, 1<<52)), fence(mine, 1<<51)},
+		"reserve, after the release":                    {calls(take(mine, ttl), end(mine, 0)), reserve(mine, 1<<52)},
+		"reserve, when another has it":                  {calls(take(mine, ttl), end(mine, 0), take(other, ttl)), reserve(mine, 1<<52)},
+		"reserve, with nothing there":                   {nil, reserve(mine, 1<<52)},
+		"reserve, after a greater one":                  {calls(take(mine, ttl), reserve(mine, 1<<52)), reserve(mine, 1<<51)},
 		"restore, after the release":                    {calls(take(mine, ttl), end(mine, marked)), restore(mine, 1<<52)},
 		"restore, when another has it":                  {calls(take(other, ttl)), restore(mine, 1<<52)},
 		"restore, when another had it":                  {calls(take(mine, ttl), end(mine, 0), take(other, ttl), end(other, 0)), restore(mine, 1)},

@@ -28,6 +28,7 @@ var (
 	fenceScript   = load("fence")
 	repairScript  = load("repair")
 	restoreScript = load("restore")
+	reserveScript = load("reserve")
 	inspectScript = load("inspect")
 	forceScript   = load("force")
 	forcedScript  = load("forced")

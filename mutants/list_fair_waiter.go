@@ -107,7 +107,7 @@ var fairWaiterMutants = []Mutant{
 	{
 		Name: "a waiter that is cancelled stays in the queue",
 		File: "lock/queuer.go",
-		Old: `		q.hold.giveBack(true)
+		Old: `		q.tenure.giveBack(true)
 `,
 		New:     "",
 		Package: "lock",

@@ -5,8 +5,8 @@ var lockAttemptMutants = []Mutant{
 	{
 		Name:    "validity counts from the answer",
 		File:    "lock/attempt.go",
-		Old:     "c.group.Validity(b.Start(), h.ttl)",
-		New:     "c.group.Validity(time.Now(), h.ttl)",
+		Old:     "c.group.Validity(b.Start(), t.ttl)",
+		New:     "c.group.Validity(time.Now(), t.ttl)",
 		Package: "lock",
 		Tests:   "^TestValidityCountsFromTheStartOfEachAttempt$",
 	},
@@ -30,10 +30,10 @@ var lockAttemptMutants = []Mutant{
 		Name: "what was granted late is kept",
 		File: "lock/attempt.go",
 		Old: `	if l == nil {
-		h.giveBack(true)
+		t.giveBack(true)
 `,
 		New: `	if false {
-		h.giveBack(true)
+		t.giveBack(true)
 `,
 		Package: "lock",
 		Tests:   "^TestTokenThatNoQuorumKnowsIsNotGivenOut$",
@@ -65,8 +65,8 @@ var lockAttemptMutants = []Mutant{
 	{
 		Name:    "the least token of a quorum is the lease's",
 		File:    "lock/attempt.go",
-		Old:     "case granted.Token > h.token:",
-		New:     "case h.token == 0 || granted.Token < h.token:",
+		Old:     "case granted.Token > token:",
+		New:     "case token == 0 || granted.Token < token:",
 		Package: "lock",
 		Tests:   "^TestTokenIsTheGreatestOfTheQuorumThatGrantedTheLock$",
 	},
@@ -81,16 +81,16 @@ var lockAttemptMutants = []Mutant{
 	{
 		Name: "a minority's grants are kept",
 		File: "lock/attempt.go",
-		Old: `		h.giveBack(false)
+		Old: `		t.giveBack(false)
 		if ctx.Err() == nil {`,
-		New:     "		if ctx.Err() == nil {",
+		New:     "\t\tif ctx.Err() == nil {",
 		Package: "lock",
 		Tests:   "^TestProcessesThatSplitTheVotesPauseAtRandom$",
 	},
 	{
 		Name: "who is cancelled keeps what it was granted",
 		File: "lock/attempt.go",
-		Old: `		h.giveBack(true) // a quorum may have granted it
+		Old: `		t.giveBack(true) // a quorum may have granted it
 `,
 		New:     "",
 		Package: "lock",

@@ -29,9 +29,9 @@ var lockClientMutants = []Mutant{
 	{
 		Name: "Close keeps what is held",
 		File: "lock/client.go",
-		Old: `	holds := c.all()
+		Old: `	tenures := c.all()
 `,
-		New: `	holds := c.all()[:0]
+		New: `	tenures := c.all()[:0]
 `,
 		Package: "lock",
 		Tests:   "^TestCloseReleasesWhatIsHeld$",

@@ -64,8 +64,8 @@ var lockEndMutants = []Mutant{
 	{
 		Name:    "a holder in the process of the force is not told",
 		File:    "lock/force.go",
-		Old:     "h != nil && h.id == hold {",
-		New:     "false && h.id == hold {",
+		Old:     "t != nil && t.id == hold {",
+		New:     "false && t.id == hold {",
 		Package: "lock",
 		Tests:   "^TestForceUnlockTellsAHolderInItsOwnProcessAtOnce$",
 	},

@@ -63,9 +63,9 @@ var lockLeaseMutants = []Mutant{
 	},
 	{
 		Name:    "the count is never told",
-		File:    "lock/lease.go",
-		Old:     "count := max(len(h.leases), 1)",
-		New:     "count := 1",
+		File:    "lock/tenure.go",
+		Old:     "return max(len(t.leases()), 1)",
+		New:     "return 1",
 		Package: "lock",
 		Tests:   "^TestNodesLearnOfTheCountWithTheNextRenewal$",
 	},

@@ -4,8 +4,8 @@ package main
 var lockRenewalMutants = []Mutant{
 	{
 		Name: "what has not left is sent for who has given up",
-		File: "lock/hold.go",
-		Old: `	h.footprint.Close()
+		File: "lock/tenure.go",
+		Old: `	t.footprint.Close()
 `,
 		New:     "",
 		Package: "lock",
@@ -13,7 +13,7 @@ var lockRenewalMutants = []Mutant{
 	},
 	{
 		Name:    "renewals move in step",
-		File:    "lock/hold.go",
+		File:    "lock/tenure.go",
 		Old:     "return third - rand.N(third/8+1)",
 		New:     "return third",
 		Package: "lock",
@@ -21,36 +21,36 @@ var lockRenewalMutants = []Mutant{
 	},
 	{
 		Name:    "renewals come at half of the TTL",
-		File:    "lock/hold.go",
-		Old:     "third := h.ttl / 3",
-		New:     "third := h.ttl / 2",
+		File:    "lock/tenure.go",
+		Old:     "third := t.ttl / 3",
+		New:     "third := t.ttl / 2",
 		Package: "lock",
 		Tests:   "^TestWatchdogRenewsForADay$",
 	},
 	{
 		Name: "what is left of a lost hold is kept",
-		File: "lock/hold.go",
-		Old: `	h.vacate(false)
-	c.over(h, nil, nil)
-	c.journal`,
-		New: `	c.over(h, nil, nil)
-	c.journal`,
+		File: "lock/tenure.go",
+		Old: `	t.vacate(false)
+	c.over(t, nil)
+	if h != nil {`,
+		New: `	c.over(t, nil)
+	if h != nil {`,
 		Package: "lock",
 		Tests:   "^TestLeaseIsLostAtItsDeadlineWhenAMinorityAnswers$",
 	},
 	{
 		Name:    "a release is repeated for the hold's TTL only",
-		File:    "lock/hold.go",
-		Old:     "max(h.ttl, h.longest)",
-		New:     "h.ttl",
+		File:    "lock/tenure.go",
+		Old:     "max(t.ttl, t.longest)",
+		New:     "t.ttl",
 		Package: "lock",
 		Tests:   "^TestReleaseIsRepeatedForAsLongAsAnyTTLThatWasAskedFor$",
 	},
 	{
 		Name:    "a lease goes on for a second when it is over",
-		File:    "lock/hold.go",
-		Old:     "			endAt = l.deadline\n",
-		New:     "			endAt = l.deadline.Add(time.Second)\n",
+		File:    "lock/tenure.go",
+		Old:     "			next.endAt = l.deadline\n",
+		New:     "			next.endAt = l.deadline.Add(time.Second)\n",
 		Package: "lock",
 		Tests:   "^TestLeaseIsLostAtItsDeadlineWhenNoNodeAnswers$",
 	},
@@ -121,7 +121,7 @@ var lockRenewalMutants = []Mutant{
 	{
 		Name: "a failed round is blamed for a later end",
 		File: "lock/renew.go",
-		Old: `		h.last = nil
+		Old: `		t.last = nil
 `,
 		New:     "",
 		Package: "lock",

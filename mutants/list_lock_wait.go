@@ -47,7 +47,7 @@ var lockWaitMutants = []Mutant{
 	{
 		Name:    "nobody looks again when it listens",
 		File:    "lock/contender.go",
-		Old:     "case !c.checked:",
+		Old:     "case !c.checked && c.behind == nil:",
 		New:     "case false:",
 		Package: "reentrant",
 		Tests:   "^TestReleaseBeforeTheSubscriptionIsNotMissed$",
@@ -63,10 +63,10 @@ var lockWaitMutants = []Mutant{
 	{
 		Name: "who leaves does not let the next one try",
 		File: "lock/contest.go",
-		Old: `		ct.queue = ct.queue[1:]
+		Old: `	case 0:
 		ct.wakeHead(false)
 `,
-		New: `		ct.queue = ct.queue[1:]
+		New: `	case 0:
 `,
 		Package: "lock",
 		Tests:   "^TestWhoIsBehindAWaiterThatGivesUpHasItsTurn$",

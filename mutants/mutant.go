@@ -40,7 +40,7 @@ func mutants() []Mutant {
 		redlockClusterMutants,
 		lockAttemptMutants,
 		lockWaitMutants,
-		lockHandoverMutants,
+		lockPassMutants,
 		lockLeaseMutants,
 		lockWorkMutants,
 		lockRenewalMutants,

@@ -12,7 +12,8 @@
 // other, even through the same *Mutex.
 //
 // It promises no order between processes: whoever finds it free takes it. Waiters of one
-// process are served in their order. Where order between processes matters, use package
+// process are served in their order, and pass the mutex on to each other without asking the
+// nodes, until somebody elsewhere wants it: then it is given up after 32 holds or 50 ms. Where order between processes matters, use package
 // fair.
 //
 // On a node the mutex is a Redis hash of one field, hold id -> hold count, as in

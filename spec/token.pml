@@ -1,9 +1,10 @@
 /*
  * Fencing tokens over three masters: H holds, one after the other or at once, each of
- * which asks, settles its token with a second round if the nodes differ, and ends.
+ * which asks, settles its token with a second round if the nodes differ, and ends. Each is
+ * a tenure, too: with RESERVE it reserves tokens and gives them out.
  *
- * It mirrors lua/acquire.lua, fence.lua and repair.lua, and hold.fence and hold.grant in
- * lock/attempt.go. README.md says what is left out. Releases are not sent here: the keys
+ * It mirrors lua/acquire.lua, fence.lua, reserve.lua and repair.lua, tenure.fence and
+ * tenure.grant in lock/attempt.go, and lock/reserve.go. README.md says what is left out. Releases are not sent here: the keys
  * of a hold that is over go at any moment, each for itself, as late as they like. How
  * they do is lock.pml's matter.
  *
@@ -11,6 +12,7 @@
  *
  * Parts: H       2 or 3 holds
  *        REPAIR  a holder repairs nodes that are without its key
+ *        RESERVE a holder asks once for so many more tokens
  *        PROMPT  what is still on the way when a hold ends is lost: three holds are too
  *                many for a full search without
  *        SORTED  states that differ only in the numbers of nodes are one
@@ -30,6 +32,7 @@ typedef Pair {
   byte acquire;
   byte reply;      /* the token in its answer */
   byte fence;      /* the second round */
+  byte reserve;    /* the round that reserves tokens */
   bit  repair;     /* on the way */
 };
 
@@ -50,6 +53,9 @@ Node node[3];
 byte phase[H];
 bit  passed[H];    /* the deadline of its attempt */
 byte token[H];
+byte top[H];       /* of the tokens that a quorum is known to have reserved */
+byte want[H];      /* of those that the nodes were asked for */
+byte given[H];     /* the last one that was given out */
 byte last;         /* the greatest token that was returned to anybody */
 
 #define P(n, h)      node[n].with[h]
@@ -61,20 +67,24 @@ byte last;         /* the greatest token that was returned to anybody */
 #define GRANTED(n, h) (P(n, h).acquire == YES)
 #define AGREES(n, h)  (P(n, h).acquire == YES && P(n, h).reply == token[h])
 #define FENCED(n, h)  (P(n, h).fence == YES)
+#define BOOKED(n, h)  (P(n, h).reserve == YES)
 
 #include "token_sorted.h"
 
 inline ask(n, h) { P(n, h).acquire = SENT }
 inline count(n, h) { token[h] = (P(n, h).acquire == YES -> MAX(token[h], P(n, h).reply) : token[h]) }
 inline settle(n, h) { P(n, h).fence = SENT }
+inline book(n, h) { P(n, h).reserve = SENT }
+inline booked(n, h) { P(n, h).reserve = (P(n, h).reserve == SENT -> SENT : NONE) }
 inline hear(n, h) {
   /* Answers no longer matter; what is on the way still does. */
   P(n, h).reply = 0;
 #ifdef PROMPT
-  P(n, h).acquire = NONE; P(n, h).fence = NONE
+  P(n, h).acquire = NONE; P(n, h).fence = NONE; P(n, h).reserve = NONE
 #else
   P(n, h).acquire = (P(n, h).acquire == SENT -> SENT : NONE);
-  P(n, h).fence = (P(n, h).fence == SENT -> SENT : NONE)
+  P(n, h).fence = (P(n, h).fence == SENT -> SENT : NONE);
+  P(n, h).reserve = (P(n, h).reserve == SENT -> SENT : NONE)
 #endif
 }
 
@@ -82,6 +92,7 @@ inline hear(n, h) {
 inline hold(h) {
   assert(token[h] > last);
   last = token[h];
+  top[h] = token[h]; want[h] = token[h]; given[h] = token[h];
   phase[h] = HELD;
   EACH(hear, h)
 }
@@ -92,13 +103,25 @@ inline hold(h) {
 #define ENOUGH QUORUM
 #endif
 
+#ifdef V_UNCONFIRMED
+#define MAY_GIVE(h) (given[h] < want[h])
+#else
+#define MAY_GIVE(h) (given[h] < top[h])
+#endif
+
+#ifdef V_RESERVE_MINORITY
+#define ENOUGH_BOOKED 1
+#else
+#define ENOUGH_BOOKED QUORUM
+#endif
+
 proctype Client(byte h) {
 end:
   do
   /* Holds are alike: the first to ask is called the first. */
   :: d_step { phase[h] == IDLE && (h == 0 || phase[(h + H - 1) % H] != IDLE) -> phase[h] = ASKING; EACH(ask, h); SORT }
 
-  /* hold.fence: the greatest of the granting quorum; a second round unless all have it. */
+  /* tenure.fence: the greatest of the granting quorum; a second round unless all have it. */
   :: d_step { phase[h] == ASKING && COUNT(GRANTED, h) >= QUORUM ->
       EACH(count, h);
       if
@@ -110,8 +133,17 @@ end:
 #endif
       fi;
       SORT }
-  /* hold.grant. The clock is read after that too: with its deadline an attempt is over. */
+  /* tenure.grant. The clock is read after that too: with its deadline an attempt is over. */
   :: d_step { phase[h] == FENCING && COUNT(FENCED, h) >= ENOUGH -> hold(h); SORT }
+
+#ifdef RESERVE
+  /* tenure.ask, tenure.answered, and contest.pass. */
+  :: d_step { phase[h] == HELD && want[h] == token[h] -> want[h] = token[h] + RESERVE; EACH(book, h); SORT }
+  :: d_step { phase[h] == HELD && want[h] > top[h] && COUNT(BOOKED, h) >= ENOUGH_BOOKED ->
+      top[h] = want[h]; EACH(booked, h); SORT }
+  :: d_step { phase[h] == HELD && MAY_GIVE(h) ->
+      given[h]++; assert(given[h] > last); /* of the token */ last = given[h]; SORT }
+#endif
 
   /* It fails, is released, or its deadline has passed: from now on its keys go. */
   :: d_step { phase[h] != IDLE && phase[h] != OVER -> phase[h] = OVER; passed[h] = 1; EACH(hear, h); SORT }
@@ -144,8 +176,17 @@ inline fence_lua(n, h) {
 #endif
 }
 
+/* reserve.lua: the same. */
+#ifdef V_RESERVE_BLIND
+#define MAY_RESERVE(n, h) true
+#else
+#define MAY_RESERVE(n, h) HAS(n, h)
+#endif
+inline reserve_lua(n, h) { node[n].counter = MAX(node[n].counter, want[h]) }
+
 #define A P(n, h).acquire
 #define F P(n, h).fence
+#define R P(n, h).reserve
 
 proctype Wire(byte h; byte n) {
 end:
@@ -159,11 +200,17 @@ end:
   :: d_step { F == SENT && MAY_FENCE(n, h) -> fence_lua(n, h); F = NONE; SORT }
   :: d_step { F == SENT && (phase[h] == OVER || !MAY_FENCE(n, h)) -> F = NONE; SORT }
 
+#ifdef RESERVE
+  :: d_step { R == SENT && MAY_RESERVE(n, h) && phase[h] == HELD -> reserve_lua(n, h); R = YES; SORT }
+  :: d_step { R == SENT && MAY_RESERVE(n, h) -> reserve_lua(n, h); R = NONE; SORT }
+  :: d_step { R == SENT && (phase[h] == OVER || !MAY_RESERVE(n, h)) -> R = NONE; SORT }
+#endif
+
 #ifdef REPAIR
-  /* hold.repair, late perhaps. */
+  /* tenure.repair, late perhaps. */
   :: d_step { phase[h] == HELD && !P(n, h).repair && !HAS(n, h) -> P(n, h).repair = 1; SORT }
   :: d_step { P(n, h).repair && node[n].holder == 0 ->
-      fence_lua(n, h); node[n].holder = h + 1; P(n, h).repair = 0; SORT }
+      node[n].counter = MAX(node[n].counter, top[h]); node[n].holder = h + 1; P(n, h).repair = 0; SORT }
   :: d_step { P(n, h).repair && phase[h] == OVER -> P(n, h).repair = 0; SORT }
 #endif
 

@@ -3,8 +3,8 @@
 byte swapped;
 #define SWAP(x, y) swapped = x; x = y; y = swapped; swapped = 0
 
-#define PAIR(n, h) (P(n, h).acquire + (P(n, h).fence << 2) + (P(n, h).reply << 4) + (P(n, h).repair << 7))
-#define NODE(n)    (node[n].holder + (node[n].counter << 2) + (PAIR(n, 0) << 5) + (PAIR(n, 1) << 13))
+#define PAIR(n, h) (P(n, h).acquire + (P(n, h).fence << 2) + (P(n, h).reply << 4) + (P(n, h).repair << 8) + (P(n, h).reserve << 9))
+#define NODE(n)    (node[n].holder + (node[n].counter << 2) + (PAIR(n, 0) << 6) + (PAIR(n, 1) << 17))
 #if H == 3
 #define SAME(a, b)    (NODE(a) == NODE(b) && PAIR(a, 2) > PAIR(b, 2))
 #else
@@ -15,6 +15,7 @@ inline swap_pairs(a, b, h) {
   SWAP(P(a, h).acquire, P(b, h).acquire);
   SWAP(P(a, h).reply, P(b, h).reply);
   SWAP(P(a, h).repair, P(b, h).repair);
+  SWAP(P(a, h).reserve, P(b, h).reserve);
   SWAP(P(a, h).fence, P(b, h).fence)
 }
 

@@ -1,0 +1,227 @@
+package lock
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+const (
+	// maxHolds and maxReign bound what a process passes on to itself while others wait,
+	// whichever is first, and the hold in progress aside (U4).
+	maxHolds = 32
+	maxReign = 50 * time.Millisecond
+	// maxAlone is the bound if nobody else seems to wait: some only poll, and listen to nothing.
+	maxAlone = poll
+	// fairChance is for how long this process's own waiters then leave the others alone: until
+	// a message wakes them, as it wakes the others, or for so long.
+	fairChance = 20 * time.Millisecond
+	// comebacks is how often a hold that ends lets other goroutines run, in case one of them
+	// is about to come back for the name.
+	comebacks = 16
+)
+
+// A passing is what becomes of a tenure when a hold within it has ended.
+type passing uint8
+
+const (
+	ends   passing = iota // the nodes are to be told
+	passed                // the next hold has begun
+	waits                 // the next one, for what the nodes are asked
+	ended                 // by somebody else
+)
+
+// pass ends h, which is over, within its tenure. If that is to end, there may be a renewal in
+// flight.
+func (h *hold) pass() (p passing, renewing <-chan struct{}) {
+	c := h.engine.client
+	h.linger()
+	c.mu.Lock()
+	h.mu.Lock()
+	p, asks := h.contest.pass(h.tenure)
+	if p == ends {
+		renewing = h.renewing
+		h.schedule()
+	}
+	h.mu.Unlock()
+	c.mu.Unlock()
+	if asks > 0 {
+		h.ask(asks)
+	}
+	return p, renewing
+}
+
+// linger lets those run who are about to come back for a name that is passed on all the time:
+// if the last one of them ended the tenure, they would all have to ask the nodes.
+func (h *hold) linger() {
+	if h.number == 1 {
+		return
+	}
+	for range comebacks {
+		if h.contest.wanted() {
+			return
+		}
+		runtime.Gosched()
+	}
+}
+
+// wanted tells whether somebody here waits.
+func (ct *contest) wanted() bool {
+	ct.client.mu.Lock()
+	defer ct.client.mu.Unlock()
+	return len(ct.queue) > 0
+}
+
+// pass has the next hold of t begin, if somebody here is next and the nodes need not be asked.
+// asks is the last token to ask for, if that is to be done. Called with mu and t.mu held, when
+// no hold is in progress.
+//
+// Why the next hold may begin: the one before has ended, in program order; the tenure is valid
+// for long enough, by what a quorum has confirmed (U2); and the token is greater than all that
+// were given out, and less than all that will be (U3, reserve.go).
+func (ct *contest) pass(t *tenure) (p passing, asks int64) {
+	if t.ended {
+		return ended, 0
+	}
+	now := time.Now()
+	next, r := ct.successor(), &t.reserve
+	usurped := ct.tenure != t // an attempt of this process has found the name free
+	ct.even, t.vacant = false, false
+	switch {
+	case next == nil, usurped, ct.client.draining, !t.suits(&next.contender.engine.set, now), r.failed:
+		t.ended, t.reason = true, ReasonUnlocked
+		return ends, 0
+	case t.due(now):
+		ct.even = true
+		t.ended, t.reason = true, ReasonUnlocked
+		return ends, 0
+	case r.last == r.top || r.stale(now):
+		t.vacant = true
+		return waits, r.begin(t, now)
+	}
+	r.last++
+	t.holds++
+	h := &hold{tenure: t, slot: next.contender.slot.claim(), number: t.holds, token: r.last, began: now}
+	next.lease = h.lease(&next.contender.engine.set, now, t.validity)
+	t.hold = h
+	h.slot.set(h)
+	t.schedule()
+	ct.take(next)
+	if r.low(now) {
+		asks = r.begin(t, now)
+	}
+	return passed, asks
+}
+
+// successor is who is next here; nil: nobody. One whose own attempt is under way asks the nodes
+// for itself; one whose owner has the name already is about to re-enter. Called with mu held.
+func (ct *contest) successor() *place {
+	for _, p := range ct.queue {
+		if c := p.contender; c != nil && !p.attempts && (ending{c.ctx}).Err() == nil && c.slot.held() == nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// suits tells whether a lease with set may follow within the tenure, without asking the nodes
+// (U2). Called with mu held.
+func (t *tenure) suits(set *settings, now time.Time) bool {
+	return t.engine.set.renew && set.renew && // not a fixed lease, before or after
+		set.ttl == t.ttl && t.longest <= t.ttl && // a crash blocks others for no longer than it said
+		t.last == nil && t.validity.Sub(now) >= set.ttl/2
+}
+
+// due tells whether it is the turn of other processes (U4). Called with mu held.
+func (t *tenure) due(now time.Time) bool {
+	if t.reserve.others {
+		return t.holds >= maxHolds || now.Sub(t.since) >= maxReign
+	}
+	return now.Sub(t.since) >= maxAlone
+}
+
+// take removes p, which has been passed the lock, and wakes it. Whoever is at the head now need
+// not know it before the tenure ends. Called with mu held.
+func (ct *contest) take(p *place) {
+	ct.drop(p)
+	p.stir(false)
+}
+
+// finish ends a tenure of which no hold is in progress.
+func (t *tenure) finish() {
+	t.vacate(false)
+	t.engine.client.over(t, nil)
+}
+
+// handOver releases the whole tenure and lets the next one try. It gives up the turn of s.
+//
+// A contender of this process need not wait for the answers: its attempt is behind the release
+// in every lane, and leaves with it if it comes at once.
+//
+// Of queuers, the one here that is probably next is the release's heir: a node that has it
+// at the head wakes nobody. If it leaves instead, its leave wakes the next one. If its
+// request is lost, or overtakes the release, it is the one to ask again.
+//
+// ctx never ends.
+func (t *tenure) handOver(ctx context.Context, s *slot) *redlock.Ballot {
+	c := t.engine.client
+	heir, waited := t.contest.expects()
+	if !waited {
+		b, _ := c.group.Decide(ctx, t.vacation(false, nil))
+		s.give()
+		c.over(t, nil)
+		return b
+	}
+	b := c.group.Draft(t.vacation(heir != nil, heir))
+	b.Prepare()
+	s.give()
+	c.over(t, heir)
+	runtime.Gosched() // let the next one come along
+	b.Send(ctx)
+	_ = b.Wait(ctx) // it is decided within the node timeout, once it is sent
+	return b
+}
+
+// expects tells whether somebody here waits for the tenure to end, and which queuer is its heir.
+func (ct *contest) expects() (heir *place, waited bool) {
+	ct.client.mu.Lock()
+	defer ct.client.mu.Unlock()
+	return ct.heir(), len(ct.queue) > 0
+}
+
+// over notes that t has ended, and has the next one here try: heir, if the nodes count on it.
+// The release is in the lanes by now, so it is executed before what the next one sends.
+func (c *Client) over(t *tenure, heir *place) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	heir.inherit() // whatever has become of t: nobody else wakes it
+	ct := t.contest
+	if ct == nil || ct.tenure != t {
+		return
+	}
+	ct.tenure = nil
+	c.freed()
+	if ct.even {
+		ct.wakeLater()
+	} else {
+		ct.wakeHead(false)
+	}
+	if heir == nil {
+		ct.heir().inherit()
+	}
+	ct.tidy()
+}
+
+// wakeLater wakes the contender at the head if the message does not. Called with mu held.
+func (ct *contest) wakeLater() {
+	if len(ct.queue) == 0 {
+		return
+	}
+	time.AfterFunc(fairChance, func() {
+		ct.client.mu.Lock()
+		defer ct.client.mu.Unlock()
+		ct.wakeHead(false)
+	})
+}

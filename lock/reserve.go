@@ -1,0 +1,158 @@
+package lock
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+const (
+	// askEvery is how soon the nodes are asked again while a name is passed on: so that who
+	// waits elsewhere, and whether the hold is still there, is known well within maxReign.
+	askEvery = maxReign / 2
+	// minReserve and maxReserve bound the tokens that are reserved at once.
+	minReserve = maxHolds
+	maxReserve = 1 << 14
+)
+
+// A reserve is the fencing tokens that a tenure may give out without asking the nodes. With
+// them comes what else the nodes are asked then: whether the hold is still there, and whether
+// others wait (U3 to U5). It is guarded by the tenure's mu.
+//
+// Why the tokens are greater than all before, and all later ones greater still (I3): a quorum
+// has raised its counters to top while the tenure had the key there, so each of its nodes was
+// past what it had granted before. A later tenure's quorum shares a node with that one, which
+// grants it more than top.
+type reserve struct {
+	last int64 // token that was given out
+	top  int64 // of those that a quorum has confirmed
+
+	asking bool
+	asked  time.Time // when the nodes were last asked
+	heard  time.Time // when they last answered
+	size   int64     // how many were asked for
+	others bool      // somebody else waits
+	failed bool      // the last question found no quorum
+}
+
+// begin notes that the nodes are asked, and returns for which token; 0: they have been. Called
+// with mu held.
+//
+// A counter that was forgotten begins at the node's clock, in microseconds. So that tokens grow
+// all the same, a reserve is never ahead of it: it is no larger than the microseconds since the
+// one before.
+func (r *reserve) begin(t *tenure, now time.Time) int64 {
+	if r.asking {
+		return 0
+	}
+	since := r.asked
+	if since.IsZero() {
+		since = t.since
+	}
+	switch {
+	case r.size == 0:
+		r.size = minReserve
+	case now.Sub(since) < askEvery:
+		r.size = min(2*r.size, maxReserve) // it was used up before its time
+	}
+	r.asking, r.asked = true, now
+	return r.top + max(1, min(r.size, now.Sub(since).Microseconds()))
+}
+
+// low tells whether it is time to ask. Called with mu held.
+func (r *reserve) low(now time.Time) bool {
+	return !r.asking && (now.Sub(r.asked) >= askEvery || r.top-r.last <= r.size/2)
+}
+
+// stale tells whether the last answer is so old that nothing is passed on without another one.
+// Called with mu held.
+func (r *reserve) stale(now time.Time) bool { return now.Sub(r.heard) >= maxReign }
+
+// prepare asks for tokens as soon as somebody here waits for the hold that is in progress, so
+// that they are there when it ends.
+func (t *tenure) prepare(set *settings) {
+	t.mu.Lock()
+	var asks int64
+	if r, now := &t.reserve, time.Now(); !t.ended && t.hold != nil && r.last == r.top && t.suits(set, now) {
+		asks = r.begin(t, now)
+	}
+	t.mu.Unlock()
+	if asks > 0 {
+		t.ask(asks)
+	}
+}
+
+// ask asks the nodes for the tokens up to last. It does not wait.
+func (t *tenure) ask(last int64) {
+	c := t.engine.client
+	c.group.Vote(redlock.Motion{
+		Name: "reserve",
+		Call: lua.Reserve{
+			Keys:      t.keys(),
+			Hold:      t.id,
+			Last:      last,
+			Retention: c.retention,
+			Blind:     !c.alone,
+		}.Call(),
+		Yes: func(reply any) (bool, error) {
+			r, err := lua.ParseReserved(reply)
+			return !r.Gone, err
+		},
+		Then: func(b *redlock.Ballot) { t.answered(b, last) },
+	})
+}
+
+// answered takes what the nodes said about the tokens up to last.
+func (t *tenure) answered(b *redlock.Ballot, last int64) {
+	c := t.engine.client
+	gone, reason, listeners := 0, ReasonGone, 0
+	for i := range c.group.Size() {
+		a := b.Answer(i)
+		r, err := lua.ParseReserved(a.Reply)
+		switch {
+		case a.Vote == redlock.Pending || err != nil:
+		case r.Gone:
+			gone++
+			if r.Forced {
+				reason = ReasonForced
+			}
+		case r.Listeners < 0:
+			listeners = 2
+		default:
+			listeners = max(listeners, r.Listeners)
+		}
+	}
+	if gone > c.group.Size()-c.group.Quorum() {
+		t.lose(reason)
+		return
+	}
+	c.mu.Lock()
+	t.mu.Lock()
+	r := &t.reserve
+	r.asking, r.failed = false, !b.Won()
+	if b.Won() {
+		r.top, r.heard = max(r.top, last), time.Now()
+		r.others = listeners > t.contest.listens()
+	}
+	p, asks := passed, int64(0)
+	if t.vacant {
+		p, asks = t.contest.pass(t)
+	}
+	t.mu.Unlock()
+	c.mu.Unlock()
+	if p == ends {
+		t.finish()
+	}
+	if asks > 0 {
+		t.ask(asks)
+	}
+}
+
+// listens is how many listeners a server takes this client for. Called with mu held.
+func (ct *contest) listens() int {
+	if ct.wakes != nil {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,407 @@
+package lock
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
+	"github.com/holdfast-go/holdfast/watchdog"
+)
+
+// A tenure is what this process has at the nodes for one name: one hold id there, one TTL, one
+// renewal, one reserve of tokens. The holds of its goroutines follow one another within it
+// without a command (pass.go). It begins with an acquisition; it ends when nobody here wants
+// the name any more, or soon after somebody elsewhere does. That of a fair lock has one hold.
+//
+// This is lock cohorting (Dice, Marathe and Shavit, 2012), with the nodes as the global lock.
+type tenure struct {
+	// Immutable once granted.
+	engine    *Engine // of the hold that it began with
+	id        string  // as the nodes know it
+	contest   *contest
+	footprint *redlock.Footprint
+	brief     bool  // of a TryLock, which waits no longer than its bound for anything
+	round     int64 // of a queuer's asking in which it was granted; 0: it was not queued
+	first     hold
+
+	ward watchdog.Ward // its dates are set with mu held
+
+	// mu guards the holds, their leases, and what follows. It may be taken with the client's
+	// mu held, and not the other way round.
+	mu       sync.Mutex
+	hold     *hold // that is in progress, or is over as the tenure is; nil: there is none yet, or none at the moment
+	holds    int   // that there have been
+	reserve  reserve
+	since    time.Time     // when it was granted
+	ttl      time.Duration // the longest of its leases'
+	longest  time.Duration // TTL that a node was asked for
+	validity time.Time     // until when a quorum has the key, as far as is known
+	dates    dates         // of the ward
+	renewAt  time.Time     // the next renewal, if a lease wants one
+	renewing chan struct{} // closed when the renewal in flight is decided; nil: none
+	last     error         // what the last round of renewals came to, if it failed
+	ended    bool          // nothing is passed on, and nothing renewed, any more
+	reason   Reason        // why
+	vacant   bool          // who is next waits for tokens
+	uneven   bool          // a node has refused it since it was last renewed: a rival has that one
+	pause    time.Duration // until it is renewed for that; 0: it was not of late
+	mending  bool          // nodes may lack it: they are asked once though no lease is renewed
+}
+
+// dates are what a ward was set to.
+type dates struct{ renewAt, endAt time.Time }
+
+// newTenure makes a tenure that no node knows yet, with its first hold for the owner of s.
+func (e *Engine) newTenure(s *slot) *tenure {
+	t := &tenure{
+		engine:    e,
+		id:        e.client.newID(),
+		footprint: e.client.group.NewFootprint(),
+		ttl:       e.set.ttl,
+	}
+	t.first.tenure, t.first.slot, t.first.number = t, s, 1
+	return t
+}
+
+// request is what the kind's scripts are told about the tenure.
+func (t *tenure) request() Request { return t.engine.request(t.id) }
+
+func (t *tenure) keys() lua.Keys { return t.engine.keys() }
+
+// leases are those of the hold in progress that are not over. Called with mu held.
+func (t *tenure) leases() []*Lease {
+	if t.hold == nil {
+		return nil
+	}
+	return t.hold.leases
+}
+
+// count is the hold count that nodes are told. Called with mu held.
+func (t *tenure) count() int { return max(len(t.leases()), 1) }
+
+// watch puts the tenure under the watchdog's eye.
+func (t *tenure) watch(start time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ward.Owner = t
+	t.since = start
+	t.renewAt = start.Add(t.beat() - rand.N(t.ttl/6+1)) // holds taken together part
+	if t.uneven {
+		t.renewSoon()
+	}
+	t.schedule()
+}
+
+// beat is when to renew after a write: a third of the TTL, less a jitter that keeps
+// holds from moving in step. Two more renewals can fail before the validity ends.
+func (t *tenure) beat() time.Duration {
+	third := t.ttl / 3
+	return third - rand.N(third/8+1)
+}
+
+// voted notes a node's answer to the claim.
+func (t *tenure) voted(_ int, a redlock.Answer) {
+	if a.Vote == redlock.No {
+		t.refused()
+	}
+}
+
+// refused notes that a node does not have the hold, as another has its vote. Rivals give such
+// votes back at once, so the node is soon free, and the next renewal repairs it. It comes
+// early then: until it does, the hold hangs on the nodes that are left.
+func (t *tenure) refused() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.uneven || t.ended {
+		return
+	}
+	t.uneven = true
+	if t.since.IsZero() || t.renewing != nil {
+		return // watch and decided look at it
+	}
+	t.renewSoon()
+	t.schedule()
+}
+
+// renewSoon has the next renewal come early, with a pause that grows while nodes go on to
+// refuse. Called with mu held.
+func (t *tenure) renewSoon() {
+	t.mending = true
+	t.pause = min(max(2*t.pause, 10*time.Millisecond+rand.N(15*time.Millisecond)), t.ttl)
+	if soon := time.Now().Add(t.pause); soon.Before(t.renewAt) {
+		t.renewAt = soon
+	}
+}
+
+// schedule sets the ward's dates from the leases. Called with mu held.
+func (t *tenure) schedule() {
+	if t.ended {
+		t.engine.client.watchdog.Forget(&t.ward)
+		return
+	}
+	var next dates
+	now := time.Now()
+	for _, l := range t.leases() {
+		if next.endAt.IsZero() || l.deadline.Before(next.endAt) {
+			next.endAt = l.deadline
+		}
+		if t.renewing == nil && (t.mending || l.wantsRenewal(now)) {
+			next.renewAt = t.renewAt
+		}
+	}
+	if next != t.dates { // which a hold that follows another seldom changes
+		t.dates = next
+		t.engine.client.watchdog.Set(&t.ward, next.renewAt, next.endAt)
+	}
+}
+
+// renewed tells whether the watchdog renews the hold. Called with mu held.
+func (t *tenure) renewed(now time.Time) bool {
+	for _, l := range t.leases() {
+		if l.wantsRenewal(now) {
+			return true
+		}
+	}
+	return false
+}
+
+// span is the TTL that a renewal asks for. If no lease is renewed, nodes that lack the hold
+// get it back by one that ends with what is proven already. It is zero if there is nothing to ask
+// for. Called with mu held.
+func (t *tenure) span(now time.Time) time.Duration {
+	switch {
+	case t.hold == nil:
+		return 0
+	case t.renewed(now):
+		return t.ttl
+	case t.mending && now.Before(t.validity):
+		return t.validity.Sub(now) + t.engine.client.group.Drift(t.ttl)
+	default:
+		return 0
+	}
+}
+
+// confirm notes until when a quorum has the key, unless what was known before has ended
+// meanwhile: the hold was not proven to be valid then, and is lost (I2). Called with mu held.
+func (t *tenure) confirm(validity time.Time) {
+	if validity.After(t.validity) && time.Now().Before(t.validity) {
+		t.validity = validity
+	}
+}
+
+// End implements [watchdog.Owner].
+func (t *tenure) End() (after func()) {
+	t.mu.Lock()
+	t.dates = dates{} // the ward has none now
+	t.mu.Unlock()
+	return t.expire()
+}
+
+// expire ends the leases whose deadline has passed, and returns what is to be done
+// then. It runs on the watchdog's goroutine, or on that of a caller who looked at a
+// lease first.
+func (t *tenure) expire() (after func()) {
+	now := time.Now()
+	t.mu.Lock()
+	var over []*Lease
+	for _, l := range t.leases() {
+		if !now.Before(l.deadline) {
+			over = append(over, l)
+		}
+	}
+	reason := ReasonNone
+	for _, l := range over {
+		reason = l.lapsed()
+		l.end(reason)
+	}
+	h := t.hold
+	if len(over) > 0 && len(h.leases) == 0 {
+		t.lost(reason)
+	} else {
+		t.schedule()
+	}
+	lost := len(over) > 0 && h.over != nil
+	t.mu.Unlock()
+	for _, l := range over {
+		l.cancel()
+	}
+	if lost {
+		return func() { t.abandon(h) }
+	}
+	return nil
+}
+
+// lose ends the tenure and every lease of the hold in progress: it is not, or cannot be proven
+// to be, held any more.
+func (t *tenure) lose(reason Reason) {
+	t.mu.Lock()
+	if t.ended {
+		t.mu.Unlock()
+		return
+	}
+	h := t.hold
+	over := t.leases()
+	if h != nil {
+		h.leases = nil
+	}
+	for _, l := range over {
+		l.end(reason)
+	}
+	t.lost(reason)
+	t.mu.Unlock()
+	for _, l := range over {
+		l.cancel()
+	}
+	t.abandon(h)
+}
+
+// lost notes that the tenure is over, and with it the hold in progress. Called with mu held.
+func (t *tenure) lost(reason Reason) {
+	if t.ended {
+		return
+	}
+	t.ended, t.reason = true, reason
+	if h := t.hold; h != nil {
+		h.over, h.reason = reason.end(), reason
+	}
+	t.schedule()
+}
+
+// abandon cleans up after a loss, of h if that was in progress: what is left of the keys is
+// given back, so that others need not wait for the TTL.
+func (t *tenure) abandon(h *hold) {
+	c := t.engine.client
+	t.vacate(false)
+	c.over(t, nil)
+	if h != nil {
+		c.journal.lost(h, h.reason)
+	}
+}
+
+// vacate sends the release of the whole tenure, and does not wait.
+func (t *tenure) vacate(quiet bool) *redlock.Ballot {
+	return t.engine.client.group.Vote(t.vacation(quiet, nil))
+}
+
+// lastCall is longer than a removal that is owed waits until it is tried again.
+const lastCall = 2 * time.Second
+
+// vacation is the release of the tenure: on every node that has the key or may
+// have it. Nodes that do not confirm are asked again until the key has expired.
+// Nothing may create the key from here on. heir is nil if it is not quiet or of no queue.
+func (t *tenure) vacation(quiet bool, heir *place) redlock.Motion {
+	e := t.engine
+	r := t.request()
+	r.Undo = !t.leased()
+	if heir != nil {
+		r.Heir = heir.id
+	}
+	t.footprint.Close()
+	t.mu.Lock()
+	// What was sent last may be on its way for a node timeout; and a node that was stopped
+	// may go on, and make the key live longer, just before it would have expired.
+	until := time.Now().Add(max(t.ttl, t.longest) + e.client.group.NodeTimeout() + lastCall)
+	t.mu.Unlock()
+	return redlock.Motion{
+		Name:      "release",
+		Call:      e.kind.Release(r, quiet, 0),
+		Removal:   t.removal(r, quiet),
+		Narrow:    lua.Release{Keys: t.keys(), Hold: t.id}.Call,
+		Yes:       e.vacated,
+		Removes:   true,
+		Footprint: t.footprint,
+		Until:     until,
+		Unsent:    2 * e.client.group.NodeTimeout(), // Unlock has a bound
+	}
+}
+
+// removal makes the releases that a vacation sends where its call will not do.
+func (t *tenure) removal(r Request, quiet bool) func(mark, again bool) lua.Call {
+	return func(mark, again bool) lua.Call {
+		life := time.Duration(0)
+		if mark {
+			life = markLife
+		}
+		// A quiet one relies on who comes right behind it. By now that one has been refused.
+		return t.engine.kind.Release(r, quiet && !again, life)
+	}
+}
+
+// isOver tells whether the tenure has ended.
+func (t *tenure) isOver() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ended
+}
+
+// leased tells whether there ever was a lease: not of an attempt that is given back.
+func (t *tenure) leased() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.validity.IsZero()
+}
+
+// vacated reads one node's reply to a release: that the hold is not there any more is
+// a yes, whether or not it was.
+func (e *Engine) vacated(reply any) (bool, error) {
+	_, err := e.kind.Released(reply)
+	return err == nil, err
+}
+
+// retire ends the tenure and its leases for Client.Close. It returns the hold that was in
+// progress and the renewal in flight, if there are such, and false if it is over already.
+func (t *tenure) retire() (h *hold, renewing <-chan struct{}, ended bool) {
+	t.mu.Lock()
+	if t.ended {
+		t.mu.Unlock()
+		return nil, nil, false
+	}
+	t.ended, t.reason = true, ReasonClosed
+	h = t.hold
+	leases := t.leases()
+	if h != nil {
+		h.over, h.reason = ErrReleased, ReasonClosed
+		h.leases = nil
+	}
+	for _, l := range leases {
+		l.end(ReasonClosed)
+	}
+	renewing = t.renewing
+	t.schedule()
+	t.mu.Unlock()
+	for _, l := range leases {
+		l.cancel()
+	}
+	return h, renewing, true
+}
+
+// close releases the tenure after retire, which returned h, with so much patience for each node.
+func (t *tenure) close(h *hold, patience time.Duration) *redlock.Ballot {
+	if h != nil {
+		h.slot.clear(h)
+	}
+	m := t.vacation(false, nil)
+	m.Patience, m.Unsent = patience, 0
+	b := t.engine.client.group.Vote(m)
+	t.engine.client.over(t, nil)
+	return b
+}
+
+// await waits for renewals in flight, for so long at the most: none need follow a release
+// (trap 21). One that is stuck will find nothing to renew.
+func await(most time.Duration, renewing ...<-chan struct{}) {
+	if len(renewing) == 0 {
+		return
+	}
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	for _, r := range renewing {
+		select {
+		case <-r:
+		case <-timer.C:
+			return
+		}
+	}
+}

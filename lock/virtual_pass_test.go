@@ -1,0 +1,744 @@
+package lock_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+// line has so many Locks wait, one after the other, and tells their grants in turn.
+func line(m lock.Locker, waiters int) <-chan grant {
+	grants := make(chan grant, waiters)
+	for range waiters {
+		go func() {
+			l, err := m.Lock(bg)
+			grants <- grant{lease: l, err: err, at: time.Now()}
+		}()
+		synctest.Wait()
+	}
+	return grants
+}
+
+// asksRuns tells the command that asks for tokens, and who else waits.
+var asksRuns = runs(lua.Reserve{})
+
+// restored gives the tenure back to n, as if it had never been without.
+func restored(w *world, n *virtual.Node, tenure string) error {
+	c := virtual.NewHost([]*virtual.Node{n}).Clients(w.t)[0]
+	_, err := c.HSet(bg, keys.Lock, tenure, 1).Result()
+	return errors.Join(err, c.PExpire(bg, keys.Lock, defaultTTL).Err())
+}
+
+// since are the commands that n was sent after t.
+func since(n *virtual.Node, t time.Time, match func([]string) bool) []virtual.Command {
+	return slices.DeleteFunc(n.Commands(match), func(c virtual.Command) bool { return !c.At.After(t) })
+}
+
+// passOn unlocks l and requires that the next one in line has the lock at once.
+func passOn(t *testing.T, l *lock.Lease, grants <-chan grant) *lock.Lease {
+	t.Helper()
+	start := time.Now()
+	require.NoError(t, l.Unlock(bg))
+	next := (<-grants).after(t, start, 0, 0)
+	require.Greater(t, next.Token(), l.Token())
+	return next
+}
+
+func TestANameIsPassedOnWithoutACommand(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		const trip, waiters = 5 * time.Millisecond, 100
+		p := w.process()
+		first := w.lock(p.mutex())
+		grants := line(p.mutex(), waiters)
+		time.Sleep(time.Second)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+		start := time.Now()
+		require.NoError(t, first.Unlock(bg)) // which has lasted for long: the nodes are asked
+		l := (<-grants).after(t, start, trip, 3*trip)
+		for range waiters - 1 {
+			time.Sleep(time.Millisecond)
+			ctx := l.Context(bg)
+			before := l
+			l = passOn(t, l, grants)
+			require.ErrorIs(t, before.Err(), lock.ErrReleased)
+			require.ErrorIs(t, ctx.Err(), context.Canceled)
+			require.NoError(t, l.Err())
+			require.True(t, strings.HasPrefix(l.ID(), first.ID()+"."), l.ID())
+			require.NotEqual(t, before.ID(), l.ID())
+			requireHolder(t, first.ID(), w.nodes)
+		}
+		for _, n := range w.nodes {
+			require.Empty(t, since(n, start, acquireRuns), n.Addr())
+			require.Empty(t, since(n, start, releaseRuns), n.Addr())
+			require.LessOrEqual(t, len(since(n, start, asksRuns)), 6, "%s: once in 25 ms", n.Addr())
+		}
+		require.NoError(t, l.Unlock(bg))
+		requireHolder(t, "", w.nodes)
+		next := w.lock(w.process().mutex())
+		require.Greater(t, next.Token(), l.Token(), "of another process")
+		require.Equal(t, 1, next.Count())
+	})
+}
+
+func TestWaitingForTheOwnProcessHasTheTokensThereInTime(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex())
+		time.Sleep(time.Millisecond)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(5*time.Millisecond, 0) })
+		grants := line(p.mutex(), 3)
+		time.Sleep(40 * time.Millisecond)
+		passOn(t, passOn(t, passOn(t, l, grants), grants), grants)
+	})
+}
+
+// U2.
+func TestANameIsNotPassedOnWithLessThanHalfOfTheTTLLeft(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		const ttl = 4 * time.Second
+		p := w.process(lock.WithTTL(ttl))
+		l := w.lock(p.mutex())
+		grants := line(p.mutex(), 3)
+		lock.StopWatchdog(p.locks) // renewals are late
+		time.Sleep(time.Until(l.Deadline().Add(-ttl/2)) - time.Millisecond)
+		start := time.Now()
+		require.NoError(t, l.Unlock(bg))
+		passed := (<-grants).lease
+		require.Contains(t, passed.ID(), l.ID())
+		require.Equal(t, l.Deadline(), passed.Deadline())
+		time.Sleep(2 * time.Millisecond)
+		require.NoError(t, passed.Unlock(bg))
+		next := (<-grants).lease
+		require.NotContains(t, next.ID(), l.ID())
+		require.Equal(t, validity(ttl), next.Deadline().Sub(start.Add(2*time.Millisecond)))
+		require.Greater(t, next.Token(), l.Token())
+	})
+}
+
+func TestANameIsNotPassedOnWhileRenewalsFail(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		const ttl = 3 * time.Second
+		p := w.process(lock.WithTTL(ttl))
+		l := w.lock(p.mutex())
+		grants := line(p.mutex(), 2)
+		each(w.quorum(), func(n *virtual.Node) { n.Refuse(extendRuns) })
+		time.Sleep(ttl/3 + 10*time.Millisecond)
+		require.NoError(t, l.Unlock(bg))
+		next := (<-grants).lease
+		require.NotContains(t, next.ID(), l.ID())
+		require.Greater(t, next.Token(), l.Token())
+	})
+}
+
+func TestOtherSettingsAreAskedForAtTheNodes(t *testing.T) {
+	for name, o := range map[string]lock.Option{
+		"a longer TTL": lock.WithTTL(40 * time.Second), "a shorter TTL": lock.WithTTL(10 * time.Second), "a fixed lease": lock.WithoutWatchdog(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+				p := w.process()
+				l := w.lock(p.mutex())
+				grants := line(p.mutex(o), 1)
+				after := line(p.mutex(), 1)
+				require.NoError(t, l.Unlock(bg))
+				other := (<-grants).lease
+				require.NotContains(t, other.ID(), l.ID())
+				synctest.Wait()
+				for _, n := range w.nodes {
+					_, ttl := n.Holder(keys.Lock)
+					require.Equal(t, other.Deadline().Sub(time.Now())+drift(ttl), ttl, n.Addr())
+				}
+				require.NoError(t, other.Unlock(bg))
+				require.NotContains(t, (<-after).lease.ID(), other.ID())
+			})
+		})
+	}
+}
+
+// A lease that was extended has keys that live for longer than those who follow asked for.
+func TestAnExtendedLeaseIsNotPassedOn(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex())
+		grants := line(p.mutex(), 1)
+		require.NoError(t, l.Extend(bg, time.Hour))
+		require.NoError(t, l.Unlock(bg))
+		next := (<-grants).lease
+		require.NotContains(t, next.ID(), l.ID())
+		require.Less(t, time.Until(next.Deadline()), time.Minute)
+	})
+}
+
+// U4.
+func TestATenureEndsSoonAfterSomebodyElseWaits(t *testing.T) {
+	for _, held := range []time.Duration{100 * time.Microsecond, time.Millisecond, 7 * time.Millisecond, 30 * time.Millisecond, 400 * time.Millisecond} {
+		t.Run(held.String(), func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+				const trip, alone = 800 * time.Microsecond, 500 * time.Millisecond
+				p := w.process()
+				l := w.lock(p.mutex())
+				ctx, cancel := context.WithCancel(bg)
+				defer cancel()
+				grants := make(chan *lock.Lease)
+				for range 40 { // whoever has had it comes back
+					go func() {
+						for ctx.Err() == nil {
+							l, err := p.mutex().Lock(ctx)
+							if err != nil {
+								return
+							}
+							select {
+							case grants <- l:
+							case <-ctx.Done():
+								_ = l.Unlock(bg)
+							}
+						}
+					}()
+				}
+				synctest.Wait()
+				each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+				var other <-chan grant
+				begin, since, holds := time.Now(), time.Time{}, 0
+				for other == nil || time.Since(since) < time.Minute {
+					if other == nil && time.Since(begin) > alone {
+						other, since, holds = wait(bg, w.process().mutex()), time.Now(), 0
+						time.Sleep(10 * trip) // it listens then
+					}
+					time.Sleep(held)
+					require.NoError(t, l.Unlock(bg))
+					select {
+					case l = <-grants:
+						holds++
+					case g := <-other:
+						// That a name is wanted is known after 50 ms of passing it on, the hold in
+						// progress aside; that takes a round trip, as do release and acquisition.
+						require.NoError(t, g.err)
+						require.LessOrEqual(t, g.at.Sub(since), maxReign+held+20*trip)
+						require.NoError(t, g.lease.Unlock(bg))
+						return
+					}
+				}
+				t.Fatal("the other process had no chance")
+			})
+		})
+	}
+}
+
+// A tenure that others wait for ends after 32 holds, even if these take no time.
+func TestATenureThatOthersWaitForHasSoManyHolds(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		const trip = 800 * time.Microsecond
+		p := w.process()
+		l := w.lock(p.mutex())
+		grants := line(p.mutex(), 100)
+		other := wait(bg, w.process().mutex())
+		synctest.Wait() // it listens
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+		for holds := 1; ; holds++ {
+			require.LessOrEqual(t, holds, 32)
+			require.NoError(t, l.Unlock(bg))
+			select {
+			case g := <-grants:
+				l = g.lease
+			case g := <-other:
+				require.NoError(t, g.err)
+				require.NoError(t, g.lease.Unlock(bg))
+				return
+			}
+		}
+	})
+}
+
+// U5.
+func TestALossIsSeenWhileTheNameIsPassedOn(t *testing.T) {
+	for name, end := range map[string]func(*testing.T, *world){
+		"deleted": func(_ *testing.T, w *world) {
+			each(w.nodes, func(n *virtual.Node) { n.Memory().Del(keys.Lock) })
+		},
+		"flushed": func(_ *testing.T, w *world) { each(w.nodes, (*virtual.Node).Flush) },
+		"forced": func(t *testing.T, w *world) {
+			ended, err := w.process().mutex().ForceUnlock(bg)
+			require.NoError(t, err)
+			require.True(t, ended)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+				const trip, held = 800 * time.Microsecond, 3 * time.Millisecond
+				p := w.process()
+				l := w.lock(p.mutex())
+				grants := line(p.mutex(), 100)
+				each(w.nodes, func(n *virtual.Node) {
+					n.SetDelay(trip/2, trip/2)
+					n.Mute(true) // no message tells of it
+				})
+				time.Sleep(time.Second)
+				require.NoError(t, l.Unlock(bg))
+				l = (<-grants).lease
+				for range 20 {
+					time.Sleep(held)
+					l = passOn(t, l, grants)
+				}
+				tenure, _, _ := strings.Cut(l.ID(), ".")
+				end(t, w)
+				start, lost := time.Now(), l
+				for lost.Err() == nil {
+					require.LessOrEqual(t, time.Since(start), maxReign)
+					time.Sleep(held)
+					if err := l.Unlock(bg); err != nil {
+						require.ErrorIs(t, err, lock.ErrLost)
+						break
+					}
+					l = (<-grants).lease
+					lost = l
+				}
+				var e *lock.LeaseError
+				if errors.As(lost.Err(), &e) && name == "forced" {
+					require.Equal(t, lock.ReasonForced, e.Reason)
+				}
+				next := (<-grants).lease
+				require.False(t, strings.HasPrefix(next.ID(), tenure), "the nodes were asked")
+			})
+		})
+	}
+}
+
+// U6.
+func TestACrashBlocksOthersForWhatIsLeftOfTheTTL(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex())
+		grants := line(p.mutex(), 60)
+		time.Sleep(45 * time.Millisecond)
+		for range 20 {
+			l = passOn(t, l, grants)
+			time.Sleep(time.Millisecond)
+		}
+		p.Kill()
+		start := time.Now()
+		other := w.process()
+		g := <-wait(bg, other.mutex())
+		g.after(t, start, 0, defaultTTL+pollBound)
+		require.Greater(t, g.lease.Token(), l.Token())
+	})
+}
+
+func TestACloseEndsATenureThatIsPassedOn(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex())
+		grants := line(p.mutex(), 10)
+		time.Sleep(45 * time.Millisecond)
+		l = passOn(t, passOn(t, l, grants), grants)
+		require.NoError(t, p.locks.Close())
+		require.ErrorIs(t, l.Err(), lock.ErrClosed)
+		for range 8 {
+			require.ErrorIs(t, (<-grants).err, lock.ErrClosed)
+		}
+		synctest.Wait()
+		requireHolder(t, "", w.nodes)
+	})
+}
+
+func TestAShutdownPassesNothingOn(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex())
+		grants := line(p.mutex(), 3)
+		time.Sleep(45 * time.Millisecond)
+		done := make(chan error)
+		go func() { done <- p.locks.Shutdown(bg) }()
+		synctest.Wait()
+		require.NoError(t, l.Err())
+		require.NoError(t, l.Unlock(bg))
+		require.NoError(t, <-done)
+		for range 3 {
+			require.ErrorIs(t, (<-grants).err, lock.ErrClosed)
+		}
+		requireHolder(t, "", w.nodes)
+	})
+}
+
+// Tokens that have been reserved are gone if a node forgets that they have: so it is told.
+func TestAForgottenReserveIsWrittenAgain(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex())
+		grants := line(p.mutex(), 60)
+		time.Sleep(45 * time.Millisecond)
+		for range 20 {
+			l = passOn(t, l, grants)
+			time.Sleep(time.Millisecond)
+		}
+		each(w.minority(), (*virtual.Node).Flush)
+		time.Sleep(defaultTTL)
+		tenure, _, _ := strings.Cut(l.ID(), ".")
+		requireHolder(t, tenure, w.nodes)
+		for _, n := range w.nodes {
+			token, err := n.Memory().Get(keys.Token)
+			require.NoError(t, err)
+			known, err := strconv.ParseInt(token, 10, 64)
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, known, l.Token(), n.Addr())
+		}
+	})
+}
+
+// The nodes of a bare quorum and those that vouch keep a tenure, whatever has been reserved.
+func TestATenureThatWasPassedOnIsRestored(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.bareQuorum(p.mutex())
+		grants := line(p.mutex(), 10)
+		time.Sleep(45 * time.Millisecond)
+		for range 5 {
+			l = passOn(t, l, grants)
+			time.Sleep(time.Millisecond)
+		}
+		each(w.nodes, func(n *virtual.Node) { n.Memory().Del(keys.Lock) })
+		tenure, _, _ := strings.Cut(l.ID(), ".")
+		n := w.nodes[0] // one has it, and the others know that nobody else had
+		require.NoError(t, restored(w, n, tenure))
+		time.Sleep(defaultTTL)
+		require.NoError(t, l.Err())
+		requireHolder(t, tenure, w.nodes)
+	})
+}
+
+func TestAMinorityThatForgotATenureEndsNothing(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex())
+		grants := line(p.mutex(), 80)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(400*time.Microsecond, 400*time.Microsecond) })
+		time.Sleep(45 * time.Millisecond)
+		each(w.minority(), (*virtual.Node).Flush)
+		for range 80 {
+			require.NoError(t, l.Unlock(bg))
+			l = (<-grants).lease
+			time.Sleep(time.Millisecond)
+		}
+		require.NoError(t, l.Err())
+		require.Contains(t, l.ID(), ".", "one tenure")
+	})
+}
+
+// Whoever gives up may still stand in line when the name is passed on.
+func TestWhoHasGivenUpIsPassedNothing(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex())
+		for range 300 {
+			ctx, cancel := context.WithCancel(bg)
+			leaving := wait(ctx, p.mutex())
+			synctest.Wait()
+			staying := line(p.mutex(), 1)
+			time.Sleep(2 * time.Millisecond)
+			cancel()
+			require.NoError(t, l.Unlock(bg))
+			require.ErrorIs(t, (<-leaving).err, context.Canceled)
+			next := (<-staying).lease
+			require.Equal(t, l.Token()+1, next.Token(), "the first one to be asked")
+			l = next
+		}
+	})
+}
+
+// Others wait for none: this process's own subscription is no stranger.
+func TestAProcessThatIsAloneKeepsTheName(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		const trip, waiters = 800 * time.Microsecond, 1000
+		p := w.process()
+		l := w.lock(p.mutex())
+		first := l.ID()
+		grants := line(p.mutex(), waiters)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+		for range waiters {
+			require.NoError(t, l.Unlock(bg))
+			l = (<-grants).lease
+			time.Sleep(time.Millisecond)
+			requireHolder(t, first, w.nodes)
+		}
+	})
+}
+
+// Tokens are given out once a quorum knows them, and not before.
+func TestTokensThatNoQuorumKnowsAreNotGivenOut(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex())
+		each(w.quorum(), func(n *virtual.Node) { n.Refuse(asksRuns) })
+		grants := line(p.mutex(), 2)
+		time.Sleep(45 * time.Millisecond)
+		require.NoError(t, l.Unlock(bg))
+		next := (<-grants).lease
+		require.NotContains(t, next.ID(), l.ID())
+		require.Greater(t, next.Token(), l.Token())
+		require.NoError(t, next.Unlock(bg))
+		require.NoError(t, (<-grants).lease.Unlock(bg))
+	})
+}
+
+// A reserve is never ahead of the clock by which a forgotten counter begins.
+func TestTokensAreNeverAheadOfTheClock(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		const trip = 100 * time.Microsecond
+		p := w.process()
+		l := w.lock(p.mutex())
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+		first, begin := l.Token(), time.Now()
+		grants := line(p.mutex(), 3000)
+		for range 3000 {
+			require.NoError(t, l.Unlock(bg))
+			l = (<-grants).lease
+			for _, n := range w.nodes {
+				token, err := n.Memory().Get(keys.Token)
+				require.NoError(t, err)
+				known, err := strconv.ParseInt(token, 10, 64)
+				require.NoError(t, err)
+				require.LessOrEqual(t, known-first, 1+time.Since(begin).Microseconds(), n.Addr())
+			}
+		}
+		each(w.nodes, (*virtual.Node).Flush)
+		require.ErrorIs(t, l.Unlock(bg), lock.ErrLost)
+		require.Greater(t, w.lock(w.process().mutex()).Token(), l.Token())
+	})
+}
+
+// A waiter that gives up at the moment at which it is passed the lock does not keep it.
+func TestWhoGivesUpWhenItIsPassedTheLockPassesItOn(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		for range 200 {
+			l := w.lock(p.mutex())
+			ctx, cancel := context.WithCancel(bg)
+			leaving := wait(ctx, p.mutex())
+			synctest.Wait()
+			staying := line(p.mutex(), 1)
+			time.Sleep(45 * time.Millisecond)
+			go cancel()
+			require.NoError(t, l.Unlock(bg))
+			if g := <-leaving; g.err != nil {
+				require.ErrorIs(t, g.err, context.Canceled)
+			} else {
+				require.NoError(t, g.lease.Unlock(bg))
+			}
+			require.NoError(t, (<-staying).lease.Unlock(bg))
+			synctest.Wait()
+			requireHolder(t, "", w.nodes)
+		}
+	})
+}
+
+func TestAnOwnerReentersWhatAnotherOfItsCallsWasPassed(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex())
+		owner := lock.WithOwner(bg)
+		one, two := wait(owner, p.mutex()), wait(owner, p.mutex())
+		time.Sleep(45 * time.Millisecond)
+		require.NoError(t, l.Unlock(bg))
+		a, b := (<-one).lease, (<-two).lease
+		require.Equal(t, a.ID(), b.ID())
+		require.Equal(t, a.Token(), b.Token())
+		require.Equal(t, 3, a.Count()+b.Count())
+		require.NoError(t, a.Unlock(bg))
+		require.NoError(t, b.Err())
+		require.NoError(t, b.Unlock(bg))
+		synctest.Wait()
+		requireHolder(t, "", w.nodes)
+	})
+}
+
+func TestHandOversInsideAProcessWakeNobodyElse(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		const waiters = 10
+		p := w.process()
+		l := w.lock(p.mutex())
+		grants := line(p.mutex(), waiters)
+		other := wait(bg, w.process().mutex())
+		synctest.Wait()
+		start := time.Now()
+		time.Sleep(time.Millisecond)
+		for range waiters {
+			require.NoError(t, l.Unlock(bg))
+			l = (<-grants).after(t, start, 0, time.Second)
+		}
+		synctest.Wait()
+		for _, n := range w.nodes {
+			attempts := slices.DeleteFunc(n.Commands(acquireRuns), func(c virtual.Command) bool { return !c.At.After(start) })
+			require.LessOrEqual(t, len(attempts), waiters, n.Addr())
+		}
+		// The last one has nobody behind it here.
+		last := time.Now()
+		require.NoError(t, l.Unlock(bg))
+		require.NoError(t, (<-other).after(t, last, 0, 0).Unlock(bg))
+	})
+}
+
+func TestWhoWasToHaveTheLockAndGivesUpTellsOtherProcesses(t *testing.T) {
+	ofEitherKind(t, []int{1, 3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+		const trip = 50 * time.Millisecond
+		p := w.process()
+		l := w.lock(of(p))
+		ctx, cancel := context.WithCancel(bg)
+		here := wait(ctx, of(p))
+		synctest.Wait()
+		other := wait(bg, of(w.process()))
+		// No sign of life is on its way: what is sent beside one may need a new connection.
+		time.Sleep(time.Minute + 100*time.Millisecond)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip, 0) })
+		start := time.Now()
+		time.AfterFunc(trip/2, cancel) // what it sends is on its way
+		require.NoError(t, l.Unlock(bg))
+		require.ErrorIs(t, (<-here).err, context.Canceled)
+		// Its attempt, its release, the message, and the other's attempt.
+		require.NoError(t, (<-other).after(t, start, trip, 6*trip).Unlock(bg))
+	})
+}
+
+func TestAProcessThatHoldsALockForLongTellsTheOthersOfEachRelease(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		const waiters = 40
+		p := w.process()
+		l := w.lock(p.mutex())
+		grants := line(p.mutex(), waiters)
+		other := wait(bg, w.process().mutex())
+		start := time.Now()
+		for range waiters {
+			time.Sleep(2 * time.Second)
+			require.NoError(t, l.Unlock(bg))
+			synctest.Wait()
+			select {
+			case g := <-other:
+				require.NoError(t, g.after(t, start, 0, time.Minute).Unlock(bg))
+				return
+			case g := <-grants:
+				l = g.after(t, start, 0, time.Hour)
+			}
+		}
+		t.Fatal("the other process had no chance")
+	})
+}
+
+func TestLossOfALeaseLetsTheNextOneOfItsProcessTryAtOnce(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex(lock.WithoutWatchdog()))
+		time.Sleep(time.Until(l.Deadline()) - 500*time.Millisecond)
+		next := wait(bg, p.mutex())
+		awaitEnd(t, l)
+		(<-next).after(t, l.Deadline(), 0, 0)
+	})
+}
+
+// What the others' chance costs where no message arrives: a moment, and not a poll.
+func TestAChanceThatNobodyIsToldOfIsAMoment(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		m := w.process().mutex()
+		l := w.lock(m)
+		next := wait(bg, m)
+		time.Sleep(time.Second) // it listens by now
+		each(w.nodes, func(n *virtual.Node) { n.Mute(true) })
+		for range 100 {
+			behind := wait(bg, m)
+			time.Sleep(100 * time.Millisecond)
+			start := time.Now()
+			require.NoError(t, l.Unlock(bg))
+			l = (<-next).after(t, start, 0, 21*time.Millisecond)
+			next = behind
+		}
+		require.NoError(t, l.Unlock(bg))
+		require.NoError(t, (<-next).lease.Unlock(bg))
+	})
+}
+
+// Who only polls, or whose messages do not arrive, listens to nothing.
+func TestAProcessThatSeemsAloneLeavesAChanceNowAndThen(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		const trip, waiters = 800 * time.Microsecond, 200
+		p := w.process()
+		l := w.lock(p.mutex())
+		grants := line(p.mutex(), waiters)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip, 0) })
+		last, chances := time.Now(), 0
+		for range waiters {
+			time.Sleep(100 * time.Millisecond)
+			start := time.Now()
+			require.NoError(t, l.Unlock(bg))
+			if l = (<-grants).after(t, start, trip, time.Second); time.Since(start) > trip {
+				last = time.Now()
+				chances++
+			}
+			require.Less(t, time.Since(last), 4200*time.Millisecond, "a poll, and a second until others are told")
+		}
+		require.LessOrEqual(t, chances, 8)
+	})
+}
+
+func TestWhoComesToAProcessThatWasAloneHasAChance(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		const trip, alone, chances = 800 * time.Microsecond, 40, 30
+		const waiters = alone + 33*chances
+		p := w.process()
+		l := w.lock(p.mutex())
+		grants := line(p.mutex(), waiters)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip, 0) })
+		var other <-chan grant
+		for i, last := 0, 0; i < waiters; i++ {
+			if i == alone {
+				other, last = wait(bg, w.process().mutex()), i
+				time.Sleep(10 * time.Millisecond) // it listens then
+			}
+			start := time.Now()
+			require.NoError(t, l.Unlock(bg))
+			select {
+			case g := <-other:
+				require.NoError(t, g.after(t, start, 0, time.Second).Unlock(bg))
+				return
+			case g := <-grants:
+				l = g.after(t, start, 0, time.Second)
+			}
+			if i > alone {
+				if time.Since(start) > trip {
+					last = i
+				}
+				require.LessOrEqual(t, i-last, 33, "they learn of it, and then all have an even chance")
+			}
+			time.Sleep(time.Millisecond)
+		}
+		t.Fatal("the other process had no chance")
+	})
+}
+
+// A node that does not know the release by its hash runs it after the attempt that was
+// sent with it. Nobody is told of that release.
+func TestHandOverThroughNodesThatHaveForgottenTheReleaseIsAsQuick(t *testing.T) {
+	ofEitherKind(t, []int{1, 3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+		p := w.process()
+		l := w.lock(of(p))
+		grants := line(of(p), 1)
+		time.Sleep(time.Minute)
+		for _, c := range p.Clients(t) {
+			require.NoError(t, c.ScriptFlush(bg).Err())
+			require.NoError(t, c.ScriptLoad(bg, lua.Acquire{}.Call().Script().Source).Err())
+			require.NoError(t, c.ScriptLoad(bg, lua.FairAcquire{}.Call().Script().Source).Err())
+			require.NoError(t, c.Close())
+		}
+		start := time.Now()
+		require.NoError(t, l.Unlock(bg))
+		l = (<-grants).after(t, start, 0, 100*time.Millisecond)
+		require.NoError(t, l.Unlock(bg))
+	})
+}
