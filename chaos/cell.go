@@ -27,6 +27,7 @@ type Cell struct {
 	Turn     time.Duration // nodes are killed one after the other, each for so long; 0: faults are drawn
 	Pause    time.Duration // between two turns
 	Hold     time.Duration // each lease is held so long, renewed, and entered again at the end; 0: it is drawn
+	Passing  bool          // most holds are to be passed on within a process
 }
 
 func (c Cell) workers() int { return max(c.Workers, 1) }
@@ -190,6 +191,17 @@ func crowded(n int) Cell {
 	}, harmless...)
 }
 
+// passing is a cell in which so many goroutines of few processes want one name, for a moment
+// each, that most of them have it from one another.
+func passing(n int, faults ...Kind) Cell {
+	return cell("passed on within processes, AOF always", n, func(c *Cell) {
+		disk(Always)(c)
+		c.Passing = true
+		c.Crew, c.Pace, c.Long = 16, 90*time.Millisecond, 0
+		c.Locks = []string{"orders"}
+	}, faults...)
+}
+
 // faults that leave what the promises rest on as it is, as long as servers keep on disk
 // what they confirm.
 var harmless = []Kind{
@@ -224,7 +236,7 @@ func cells() []Cell {
 	add("clock jumps", nil, ClockJump)
 	add("clock drift", long, ClockDrift)
 	for _, n := range []int{1, 3, 5} {
-		list = append(list, late(n), stalled(n), patient(n), crowded(n))
+		list = append(list, late(n), stalled(n), patient(n), crowded(n), passing(n, harmless...))
 	}
 	list = append(list, sharded(), inTurn(3), inTurn(5), inventory())
 	add("everything, AOF always", disk(Always), harmless...)

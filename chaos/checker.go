@@ -31,6 +31,8 @@ var checkers = []checker{
 	{"kept", "no lease is lost while a quorum is well", true, checkKept},
 	{"progress", "who waits is served while a quorum is well", true, checkProgress},
 	{"shards", "a shard of a Cluster that is away costs the others nothing", true, checkShards},
+	{"reign", "a process passes a name on for a while, and not for ever", true, checkReign},
+	{"passing", "what is to be passed on within a process is", false, checkPassing},
 	{"residue", "in the end nothing is left but tokens", false, checkResidue},
 }
 

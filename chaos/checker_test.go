@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -170,6 +171,13 @@ var damages = []struct {
 		h.sharded()
 		h.Calls = append(h.Calls, &Call{Proc: "w2.0", Op: 2, Name: "orders", Invoke: 900 * ms, Return: 950 * ms, Refused: true})
 	}},
+	{"reign", "a process passes a name on to itself for longer than it may", func(h *History) {
+		h.Calls = append(h.Calls, had("w2.0", 2, "orders", "C", 12, 290, 300, 310), had("w2.0", 3, "orders", "C.2", 13, 3_840, 3_850, 3_860))
+	}},
+	{"passing", "few holds are passed on where most are to be", func(h *History) {
+		h.Cell.Passing = true
+		h.Calls = append(h.Calls, had("w2.0", 2, "orders", "C", 12, 290, 300, 310), had("w2.0", 3, "orders", "C.2", 13, 300, 311, 320))
+	}},
 	{"residue", "a key is left", func(h *History) { h.Left = []string{"n0 lock:{orders}"} }},
 }
 
@@ -245,6 +253,17 @@ func TestHistoriesThatOnlyLookBad(t *testing.T) {
 		"a lease was lost as the machine was too busy for the servers": func(h *History) {
 			h.call("B").lose(90, lock.ReasonNotRenewed)
 			h.Looks[1].Nodes[0].OK, h.Looks[1].Nodes[2].OK = false, false
+		},
+		"a process passed a name on to itself for long, as it was stopped": func(h *History) {
+			h.Calls = append(h.Calls, had("w2.0", 2, "orders", "C", 12, 290, 300, 310), had("w2.0", 3, "orders", "C.2", 13, 3_840, 3_850, 3_860))
+			h.away = []span{{"w2.0", 320 * ms, 3_840 * ms}}
+			h.End = 4000 * ms
+		},
+		"most holds were passed on": func(h *History) {
+			h.Cell.Passing = true
+			for i := range int64(7) {
+				h.Calls = append(h.Calls, had("w2.0", 2+i, "orders", fmt.Sprintf("C.%d", 2+i), 12+i, 300+10*i, 301+10*i, 309+10*i))
+			}
 		},
 		"a fixed lease was over": func(h *History) { h.call("B").lose(90, lock.ReasonExpired) },
 		"who waits has no quorum": func(h *History) {

@@ -209,4 +209,16 @@ func (h *holding) unlock() {
 		e.Err, e.Why = err.Error(), why(err)
 	}
 	h.w.rec.note(e)
+	if h.lease.Err() == nil || !closed(h.lease.Done()) || !closed(h.ctx.Done()) {
+		h.w.rec.note(Event{Kind: evSilent, Op: h.op})
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
 }
