@@ -125,8 +125,8 @@ var lockAttemptMutants = []Mutant{
 	{
 		Name:    "the end of what was given back is told to nobody",
 		File:    "lock/attempt.go",
-		Old:     "b := h.vacate(!seen)",
-		New:     "b := h.vacate(true || seen)",
+		Old:     "b := t.vacate(!seen)",
+		New:     "b := t.vacate(true || seen)",
 		Package: "lock",
 		Tests:   "^TestEndOfAnAttemptThatWasGivenUpIsTold$",
 	},
