@@ -40,7 +40,7 @@ func (kind) Release(r lock.Request, quiet bool, mark time.Duration) lua.Call {
 	return release.Call()
 }
 
-func (kind) Released(reply any) (lua.Released, error) { return lua.ParseReleased(reply) }
+func (kind) Released(reply any) (bool, error) { return lua.ParseReleased(reply) }
 
 func (kind) Yield(r lock.Request, ticket lua.Ticket, round int64) lua.Call {
 	return lua.FairYield{Fair: common(r), Hold: r.Hold, Ticket: ticket, Round: round}.Call()

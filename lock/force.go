@@ -88,7 +88,7 @@ func (e *Engine) force(ctx context.Context, hold string, s State) (ended bool, e
 		a := b.Answer(i)
 		if a.Vote != redlock.Yes {
 			silent++
-		} else if r, _ := e.kind.Released(a.Reply); r.Found {
+		} else if there, _ := e.kind.Released(a.Reply); there {
 			found++
 		}
 	}

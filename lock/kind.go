@@ -17,9 +17,8 @@ type Kind interface {
 	// Release ends the hold and wakes the next in line. It wakes nobody if quiet: then another of
 	// this process asks right behind it. mark is for how long the hold id stays void.
 	Release(r Request, quiet bool, mark time.Duration) lua.Call
-	// Released reads a reply to Release: whether the hold was there, and whether only one
-	// listener was told of its end.
-	Released(reply any) (lua.Released, error)
+	// Released reads a reply to Release: whether the hold was there.
+	Released(reply any) (found bool, err error)
 }
 
 // A Queue is a Kind whose waiters stand in a queue on the nodes and are served in its

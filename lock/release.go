@@ -85,7 +85,7 @@ func missed(e *Engine, b *redlock.Ballot) bool {
 			continue
 		}
 		// No reply at all: the node never had it, and was not asked.
-		if r, _ := e.kind.Released(a.Reply); !r.Found {
+		if found, _ := e.kind.Released(a.Reply); !found {
 			without++
 		}
 	}

@@ -33,19 +33,8 @@ func (r Release) Call() Call {
 	return Call{script: releaseScript, args: args}
 }
 
-// Released is what release.lua answers, and fair_release.lua, which never says OnlyOne.
-type Released struct {
-	Found   bool // the hold was there
-	OnlyOne bool // its end was published, and at most one listener to that server was told
-}
-
-// ParseReleased reads a reply of release.lua or fair_release.lua.
-func ParseReleased(reply any) (Released, error) {
-	if n, ok := reply.(int64); ok && 0 <= n && n <= 2 {
-		return Released{Found: n > 0, OnlyOne: n == 2}, nil
-	}
-	return Released{}, &unexpected{releaseScript, reply}
-}
+// ParseReleased reads a reply of release.lua or fair_release.lua: whether the hold was there.
+func ParseReleased(reply any) (found bool, err error) { return parseBool(releaseScript, reply) }
 
 func parseBool(s *Script, reply any) (bool, error) {
 	if n, ok := reply.(int64); ok && (n == 0 || n == 1) {

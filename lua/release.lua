@@ -8,7 +8,6 @@
 -- ARGV[2] channel to tell of the end; empty: nobody needs to know
 -- ARGV[3] life of the mark that voids this hold id, milliseconds; 0 or absent: no mark
 --
--- Returns 2   the hold is ended, and at most one listener to this server was told
 -- Returns 1   the hold is ended
 -- Returns 0   the hold was not there
 --
@@ -23,10 +22,7 @@ if found == 1 and KEYS[3] then
 end
 if found == 1 and ARGV[2] ~= '' then
   -- A user without rights to the channel releases all the same; waiters poll.
-  local told = redis.pcall('PUBLISH', ARGV[2], ARGV[1])
-  if told == 0 or told == 1 then
-    found = 2
-  end
+  redis.pcall('PUBLISH', ARGV[2], ARGV[1])
 end
 -- The mark comes last: a server without memory refuses it, and must not refuse
 -- the release with it.

@@ -158,24 +158,6 @@ return token or problem`,
 		Tests:   "^TestMarksThatAreOverAreForgotten$",
 	},
 	{
-		Name: "a release does not tell that nobody listens",
-		File: "lua/release.lua",
-		Old: `    found = 2
-`,
-		New: `    found = 1
-`,
-		Package: "lua",
-		Tests:   "^TestReleaseTellsWhetherAnybodyListens$",
-	},
-	{
-		Name:    "two listeners are one",
-		File:    "lua/release.lua",
-		Old:     "if told == 0 or told == 1 then",
-		New:     "if told then",
-		Package: "lua",
-		Tests:   "^TestReleaseTellsWhetherAnybodyListens$",
-	},
-	{
 		Name:    "the guard is not sent",
 		File:    "reentrant/kind.go",
 		Old:     ", Guard: r.Guard}.Call()",

@@ -21,4 +21,4 @@ func (kind) Release(r lock.Request, quiet bool, mark time.Duration) lua.Call {
 	return lua.Release{Keys: r.Keys, Hold: r.Hold, Quiet: quiet, Mark: mark, Undo: r.Undo}.Call()
 }
 
-func (kind) Released(reply any) (lua.Released, error) { return lua.ParseReleased(reply) }
+func (kind) Released(reply any) (bool, error) { return lua.ParseReleased(reply) }
