@@ -52,11 +52,14 @@ var contenders = []contender{
 	{name: "redislock", one: true, open: openRedislock(100 * time.Millisecond)},
 	{name: "redislock-1ms", one: true, open: openRedislock(time.Millisecond)},
 	{name: "rueidislock", one: true, open: openRueidis},
+	{name: "redsync-local", open: openLocal(openRedsync(0))},
+	{name: "redislock-local", one: true, open: openLocal(openRedislock(100 * time.Millisecond))},
 	{name: "raw", floor: true, open: openRaw},
 	{name: "scripts", floor: true, open: openScripts},
 	{name: "wire", floor: true, open: openWire},
 	{name: "baton", open: openBaton},
 	{name: "relay", open: openRelay},
+	{name: "inside", open: openInside},
 }
 
 // named finds contenders by their names.

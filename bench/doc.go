@@ -19,6 +19,8 @@
 //	redsync      go-redsync/redsync v4 over go-redis, with its default of 50 to 250 ms between tries
 //	redislock    bsm/redislock, trying again after 100 ms as in its documentation
 //	rueidislock  redis/rueidis, one key for a lock, NOLOOP tracking
+//	redsync-local, redislock-local
+//	             the same behind a sync.Mutex for each name, as careful users build it
 //	raw          no lock at all: a bare acquire script and a bare release script to every
 //	             node, through go-redis' deferred automatic pipelines; the floor
 //	scripts      raw with Holdfast's own scripts
@@ -26,8 +28,10 @@
 //	baton        wire, with a quorum of replies to wait for, for goroutines of one process
 //	             that stand in line for a name: the least that a hand-over can cost
 //	relay        baton with Holdfast's scripts, sent by go-redis
+//	inside       a first-come mutex of the process inside one lock that is held all the time,
+//	             without tokens or a chance for others: the least that passing on can cost
 //
-// A target stands beside what the floors of its workload reach in the same run: baton and
+// A target stands beside what the floors of its workload reach in the same run: inside, baton and
 // relay, or scripts where there are many callers. Where baton does not reach it either, the
 // machine is in the way; where relay or scripts do not, the scripts and go-redis are.
 //

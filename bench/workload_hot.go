@@ -26,7 +26,7 @@ const hold = 2 * time.Millisecond
 
 // hotPeers are what a contended lock is compared with, redsync and redislock once as
 // they come and once with as little patience as is sensible.
-var hotPeers = []string{"redsync", "redsync-1ms", "redislock", "redislock-1ms", "rueidislock"}
+var hotPeers = []string{"redsync", "redsync-1ms", "redislock", "redislock-1ms", "rueidislock", "redsync-local", "redislock-local"}
 
 var hotContenders = append([]string{"holdfast", "fair"}, hotPeers...)
 
@@ -47,7 +47,7 @@ func hot(b *bench) error {
 		for _, held := range []time.Duration{0, hold} {
 			few, fewest := 0.0, 0
 			for _, workers := range b.crowds(2, 16, 128, 512) {
-				s, err := b.contest(n, workers, 0, held, 8, append([]string{"baton", "relay"}, hotContenders...)...)
+				s, err := b.contest(n, workers, 0, held, 8, append([]string{"inside", "baton", "relay"}, hotContenders...)...)
 				if err != nil {
 					return err
 				}
@@ -83,12 +83,21 @@ func hotTargets(s *samples, n, workers int, held time.Duration) []target {
 	where := fmt.Sprintf("N = %d, %d goroutines, hold %v: ", n, workers, held)
 	if held == 0 {
 		peer, ratio := s.best("holdfast", rate, true, hotPeers...)
-		return []target{
-			atLeast(where+against("pairs/s", peer), ratio, 1).floored("baton", s.ratio("baton", rate, peer)).
-				floored("relay", s.ratio("relay", rate, peer)),
-			atMost(where+"longest wait ÷ mean", s.within("holdfast", waitMax, waitMean), 10).
-				floored("baton", s.within("baton", waitMax, waitMean)),
+		times := 30.0
+		if workers == 2 {
+			times = 15
 		}
+		targets := []target{
+			atLeast(where+against("pairs/s", peer), ratio, times).floored("inside", s.ratio("inside", rate, peer)).
+				floored("baton", s.ratio("baton", rate, peer)),
+			atLeast(where+against("pairs/s", "inside"), s.ratio("holdfast", rate, "inside"), 0.25),
+		}
+		if workers > 2 {
+			targets = append(targets, atMost(where+"longest wait ÷ mean", s.within("holdfast", waitMax, waitMean), 10).
+				floored("inside", s.within("inside", waitMax, waitMean)),
+				atLeast(where+"Jain", s.median("holdfast", fairness), 0.99).floored("inside", s.median("inside", fairness)))
+		}
+		return targets
 	}
 	if workers != 128 {
 		return nil
@@ -103,11 +112,12 @@ func hotTargets(s *samples, n, workers int, held time.Duration) []target {
 	fastest, gap := s.best("holdfast", gapP50, false, hotPeers...)
 	most, pairs := s.best("holdfast", rate, true, hotPeers...)
 	return []target{
-		atMost(where+"gap p99, ms", s.median("holdfast", gapP99)/1e3, 2).floored("baton", s.median("baton", gapP99)/1e3),
+		atMost(where+"gap p50, ms", s.median("holdfast", gapP50)/1e3, 0.02).floored("inside", s.median("inside", gapP50)/1e3),
+		atMost(where+"gap p99, ms", s.median("holdfast", gapP99)/1e3, 1).floored("inside", s.median("inside", gapP99)/1e3),
 		atMost(where+against("gap p50", fastest), gap, 1.2).floored("baton", s.ratio("baton", gapP50, fastest)),
 		atLeast(where+against("pairs/s", most), pairs, 1).floored("baton", s.ratio("baton", rate, most)),
 		atMost(where+"fair: longest wait ÷ median wait", s.within("fair", waitMax, waitP50), 2),
-		atMost(where+"commands of a pair", s.median("holdfast", commands), 6),
+		atMost(where+"commands of a pair", s.median("holdfast", commands), 0.3),
 	}
 }
 

@@ -31,7 +31,8 @@ type reserve struct {
 	asking bool
 	asked  time.Time // when the nodes were last asked
 	heard  time.Time // when they last answered
-	size   int64     // how many were asked for
+	size   int64     // how many to ask for
+	lot    int64     // how many were asked for last
 	others bool      // somebody else waits
 	failed bool      // the last question found no quorum
 }
@@ -57,12 +58,13 @@ func (r *reserve) begin(t *tenure, now time.Time) int64 {
 		r.size = min(2*r.size, maxReserve) // it was used up before its time
 	}
 	r.asking, r.asked = true, now
-	return r.top + max(1, min(r.size, now.Sub(since).Microseconds()))
+	r.lot = max(1, min(r.size, now.Sub(since).Microseconds()))
+	return r.top + r.lot
 }
 
 // low tells whether it is time to ask. Called with mu held.
 func (r *reserve) low(now time.Time) bool {
-	return !r.asking && (now.Sub(r.asked) >= askEvery || r.top-r.last <= r.size/2)
+	return !r.asking && (now.Sub(r.asked) >= askEvery || r.top-r.last <= r.lot/2)
 }
 
 // stale tells whether the last answer is so old that nothing is passed on without another one.

@@ -211,7 +211,7 @@ var lockPassMutants = []Mutant{
 	{
 		Name:    "the nodes are asked only when nothing is left",
 		File:    "lock/reserve.go",
-		Old:     "(now.Sub(r.asked) >= askEvery || r.top-r.last <= r.size/2)",
+		Old:     "(now.Sub(r.asked) >= askEvery || r.top-r.last <= r.lot/2)",
 		New:     "r.top == r.last",
 		Package: "lock",
 		Tests:   "^TestATenureEndsSoon|^TestANameIsPassedOnWithoutACommand$|^TestALossIsSeenWhile",

@@ -19,3 +19,5 @@ func BenchmarkReenter(b *testing.B) { overhead.Reenter(b, mutex) }
 func TestAllocationsOfALock(t *testing.T) {
 	overhead.Allocations(t, mutex, overhead.Bounds{One: 36, Five: 58, Nested: 30})
 }
+
+func TestAllocationsOfAHandOver(t *testing.T) { overhead.HandOver(t, mutex, 8) }

@@ -6,7 +6,12 @@ package overhead
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -111,4 +116,40 @@ func Allocations(t *testing.T, of Make, most Bounds) {
 			require.LessOrEqual(t, got, c.most)
 		})
 	}
+}
+
+// HandOver tests what it costs to pass a name on from one goroutine of a process to the next.
+func HandOver(t *testing.T, of Make, most float64) {
+	const goroutines, times = 8, 200
+	m := of(echoes(t, 1), "orders")
+	var passed atomic.Int64
+	got := testing.AllocsPerRun(5, func() {
+		passed.Store(0)
+		var all sync.WaitGroup
+		for range goroutines {
+			all.Go(func() {
+				for range times {
+					lease, err := m.Lock(bg)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if strings.Contains(lease.ID(), ".") {
+						passed.Add(1)
+					}
+					// The others want it meanwhile; and there is a token for each microsecond only.
+					for began := time.Now(); time.Since(began) < 5*time.Microsecond; {
+						runtime.Gosched()
+					}
+					if err := lease.Unlock(bg); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+	}) / (goroutines * times)
+	t.Logf("%.1f allocations for each of %d pairs, %d of which were passed on", got, goroutines*times, passed.Load())
+	require.Greater(t, passed.Load(), int64(goroutines*times*3/4))
+	require.LessOrEqual(t, got, most)
 }
