@@ -14,7 +14,12 @@ const (
 func checkReign(h *History) []Violation {
 	var found []Violation
 	first := make(map[string]*Call)
+	holds := make(map[string]bool)
 	for _, c := range h.leases() {
+		if holds[c.Hold] {
+			continue // entered again
+		}
+		holds[c.Hold] = true
 		id := tenure(c.Hold)
 		began := first[id]
 		if began == nil {

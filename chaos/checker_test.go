@@ -259,6 +259,13 @@ func TestHistoriesThatOnlyLookBad(t *testing.T) {
 			h.away = []span{{"w2.0", 320 * ms, 3_840 * ms}}
 			h.End = 4000 * ms
 		},
+		"the last hold of a reign is long": func(h *History) {
+			last := had("w2.0", 3, "orders", "C.2", 13, 300, 311, 3_900)
+			again := had("w2.0", 4, "orders", "C.2", 13, 3_840, 3_850, 3_860)
+			again.Within, again.Count, last.Deadline = 3, 2, 4_000*ms
+			h.Calls = append(h.Calls, had("w2.0", 2, "orders", "C", 12, 290, 300, 310), last, again)
+			h.End = 4_100 * ms
+		},
 		"most holds were passed on": func(h *History) {
 			h.Cell.Passing = true
 			for i := range int64(7) {

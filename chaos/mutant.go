@@ -140,7 +140,7 @@ func mutants() []Mutant {
 			By:   "kept",
 			Cell: inTurn(3),
 			Edits: []Edit{
-				{"lock/renew.go", "	if missing == nil || ended {", "	if true {"},
+				{"lock/renew.go", "	if missing == nil || ended {", "	if true || ended {"},
 				{"lock/restore.go", "	case !restored && has > 0 &&", "	case false &&"},
 			},
 		},
@@ -234,6 +234,7 @@ func mutants() []Mutant {
 			Edits: []Edit{
 				{"lua/token.lua", "string.format('%.0f', token), 'PX', life)", "string.format('%.0f', token))"},
 				{"lua/token.lua", "    redis.call('PEXPIRE', key, life)\n", ""},
+				{"lua/reserve.lua", "redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])", "redis.call('SET', KEYS[2], ARGV[2])"},
 			},
 		},
 		{

@@ -161,4 +161,14 @@ var waiterMutants = []Mutant{
 		Package: "waiter",
 		Tests:   "^TestAMasterThatIsGoneIsListenedToElsewhere$",
 	},
+	{
+		Name: "another master is asked for at a server",
+		File: "waiter/cluster.go",
+		Old:  "func (c *cluster) another() *redis.Client {\n",
+		New: `func (c *cluster) another() *redis.Client {
+	_ = c.client.ForEachMaster(c.ctx, func(context.Context, *redis.Client) error { return nil })
+`,
+		Package: "waiter",
+		Tests:   "^TestASubscriptionWaitsForNoServer$",
+	},
 }

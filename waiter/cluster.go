@@ -3,6 +3,7 @@ package waiter
 import (
 	"context"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
 
@@ -11,6 +12,10 @@ import (
 
 // avoid is for how long nothing new is subscribed at a master that could not be listened to.
 const avoid = 10 * time.Second
+
+// samples is how many slots are looked at to find another master: enough for one that has a
+// twentieth of them.
+const samples = 200
 
 // A cluster listens to a Redis Cluster, which is one node: by a line to each of its masters that
 // some channel needs. A channel is listened to at the master of its own hash slot, where what
@@ -94,22 +99,20 @@ func (c *cluster) master(channel string) *redis.Client {
 	return master
 }
 
-// another is some master that is not avoided; nil: there is none. Called with mu held.
-func (c *cluster) another() (other *redis.Client) {
-	var mu sync.Mutex
-	_ = c.client.ForEachMaster(c.ctx, func(_ context.Context, m *redis.Client) error {
-		mu.Lock()
-		defer mu.Unlock()
-		if !c.avoids(m) {
-			other = m
+// another is some master that is not avoided; nil: none was found. Called with mu held.
+//
+// To list the masters, the client would ask a server for news of them, and that one may be stuck.
+// So masters of some other slots are taken.
+func (c *cluster) another() *redis.Client {
+	for i := range samples {
+		if m := c.master(strconv.Itoa(i)); m != nil && !c.avoids(m) {
+			return m
 		}
-		return nil
-	})
-	return other
+	}
+	return nil
 }
 
-// avoids tells whether nothing is to be subscribed at master now. Called with mu held, or by
-// who waits for one who has it.
+// avoids tells whether nothing is to be subscribed at master now. Called with mu held.
 func (c *cluster) avoids(master *redis.Client) bool { return time.Now().Before(c.avoided[master]) }
 
 // line is the way to a master. Called with mu held.

@@ -59,3 +59,24 @@ func TestAMasterThatIsGoneIsListenedToElsewhere(t *testing.T) {
 	_, late := listen(t, h, cluster.Name(t, 1, 1, "orders "))
 	require.Empty(t, late.all())
 }
+
+// Who waits for a lock has others wait for it while it subscribes: it asks no server for anything.
+func TestASubscriptionWaitsForNoServer(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	h := newHub(t, cluster.Client(t))
+	stuck, late := cluster.Name(t, 2, 0, "orders "), cluster.Name(t, 2, 1, "orders ")
+	_, deaf := listen(t, h, stuck)
+	well := cluster.Servers[0].Client(t)
+	cluster.Servers[2].Pause()
+	redistest.Eventually(t, soon, func() bool {
+		publish(t, well, stuck, "release")
+		return deaf.count("release") > 0
+	}, "it is listened to at another master")
+	for _, s := range cluster.Servers[:2] {
+		s.Pause()
+	}
+	began := time.Now()
+	h.Subscribe(late, func(string) {}) // its own master is avoided
+	require.Less(t, time.Since(began), time.Second, "a server that is stuck is waited for for longer")
+}
