@@ -157,7 +157,7 @@ func TestOtherSettingsAreAskedForAtTheNodes(t *testing.T) {
 				synctest.Wait()
 				for _, n := range w.nodes {
 					_, ttl := n.Holder(keys.Lock)
-					require.Equal(t, other.Deadline().Sub(time.Now())+drift(ttl), ttl, n.Addr())
+					require.Equal(t, time.Until(other.Deadline())+drift(ttl), ttl, n.Addr())
 				}
 				require.NoError(t, other.Unlock(bg))
 				require.NotContains(t, (<-after).lease.ID(), other.ID())
