@@ -20,9 +20,10 @@
 // The owner is the identity that may re-enter a lock; it travels in a context. A hold lasts
 // from an owner's first lease on a name to its last unlock, and has an id that is never used
 // again. A lease is one acquisition within a hold. A tenure is what a process has at the nodes
-// for one name; the holds of its goroutines may follow one another within it, without a command. The validity of a lease is the moment until
-// which its holder may rely on it: the attempt's start + TTL - clock drift, on the monotonic
-// clock. The fencing token is a number that grows with every hold of a name.
+// for one name; the holds of its goroutines may follow one another within it, without a
+// command. The validity of a lease is the moment until which its holder may rely on it: the
+// attempt's start + TTL - clock drift, on the monotonic clock. The fencing token is a number
+// that grows with every hold of a name.
 //
 // # Promises
 //
@@ -53,4 +54,10 @@
 // Quorum, validity and delayed restarts are those of the Redlock algorithm, from
 // Redis' document on distributed locks; the hash of hold counts follows Redisson's
 // RLock. Where this package differs from both is written down in docs/divergence.md.
+//
+// # Inside
+//
+// A tenure's loss is decided in tenure.go (deadlines) and restore.go (what the nodes say), who
+// is next in this process in pass.go, and a token in attempt.go (the first one of a tenure) and
+// reserve.go (the others). docs/architecture.md follows one Lock through the code.
 package lock

@@ -150,10 +150,10 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 // timeouts.
 //
 // If another goroutine of this process waits for the lock, that one usually has it next, and no
-// node is told. Otherwise Unlock returns nil if a quorum of nodes confirmed. The error wraps [ErrLost] if the lease
-// was lost before, [ErrReleased] on a second call, and [ErrNoQuorum] if too few
-// nodes confirmed: then the release is tried again in the background, and the lock
-// ends with its TTL at the latest. In any case the lease is over.
+// node is told. Otherwise Unlock returns nil if a quorum of nodes confirmed. The error wraps
+// [ErrLost] if the lease was lost before, [ErrReleased] on a second call, and [ErrNoQuorum] if
+// too few nodes confirmed: then the release is tried again in the background, and the lock ends
+// with its TTL at the latest. In any case the lease is over.
 func (l *Lease) Unlock(ctx context.Context) error {
 	if l.hold == nil {
 		return ErrNotHeld
