@@ -71,7 +71,7 @@ func mutants() []Mutant {
 			Cell: cell("calm", 1, nil),
 			Edits: []Edit{
 				{"lock/lease.go", "l.reason == ReasonNone && !time.Now().Before(l.deadline)", "false"},
-				{"lock/tenure.go", "\t\tif !now.Before(l.deadline) {", "\t\tif false && !now.Before(l.deadline) {"},
+				{"lock/loss.go", "\t\tif !now.Before(l.deadline) {", "\t\tif false && !now.Before(l.deadline) {"},
 			},
 		},
 		{
@@ -98,7 +98,7 @@ func mutants() []Mutant {
 				{"redlock/op.go",
 					"	return now.Before(m.Until) || m.Footprint.open(o.node)",
 					"	return now.Before(m.Until)"},
-				{"lock/tenure.go", " + e.client.group.NodeTimeout() + lastCall)", " + e.client.group.NodeTimeout())"},
+				{"lock/vacate.go", " + e.client.group.NodeTimeout() + lastCall)", " + e.client.group.NodeTimeout())"},
 			},
 		},
 		{

@@ -57,7 +57,7 @@
 //
 // # Inside
 //
-// A tenure's loss is decided in tenure.go (deadlines) and restore.go (what the nodes say), who
+// A tenure's loss is decided in loss.go (deadlines) and restore.go (what the nodes say), who
 // is next in this process in pass.go, and a token in attempt.go (the first one of a tenure) and
 // reserve.go (the others). docs/architecture.md follows one Lock through the code.
 package lock

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
@@ -32,10 +33,17 @@ func (e *Engine) ForceUnlock(ctx context.Context) (bool, error) {
 }
 
 // ForceUnlockHold is ForceUnlock for the hold called hold alone: the one that was looked at,
-// and not one that has come since.
+// and not one that has come since. Of holds that the goroutines of another process pass on to
+// each other the nodes know only the first one's id: it ends whichever is in progress.
 func (e *Engine) ForceUnlockHold(ctx context.Context, hold string) (bool, error) {
 	if hold == "" {
 		return false, fmt.Errorf("force unlock %q: the hold id is empty", e.name)
+	}
+	if id, _, passed := strings.Cut(hold, "."); passed {
+		if t := e.client.tenure(e.contest()); t != nil && t.id == id && t.holding() != hold {
+			return false, nil // another goroutine has had it since
+		}
+		hold = id
 	}
 	s, err := e.Inspect(ctx)
 	if err != nil {

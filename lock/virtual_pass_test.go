@@ -742,3 +742,30 @@ func TestHandOverThroughNodesThatHaveForgottenTheReleaseIsAsQuick(t *testing.T) 
 		require.NoError(t, l.Unlock(bg))
 	})
 }
+
+func TestAHoldThatWasPassedOnIsUnlockedByForce(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p, operator := w.process(), w.process()
+		first := w.lock(p.mutex())
+		grants := line(p.mutex(), 2)
+		time.Sleep(time.Millisecond)
+		second := passOn(t, first, grants)
+		third := passOn(t, second, grants)
+
+		ended, err := p.mutex().ForceUnlockHold(bg, second.ID())
+		require.NoError(t, err)
+		require.False(t, ended, "it is over, and another goroutine has the lock")
+		require.NoError(t, third.Err())
+
+		ended, err = operator.mutex().ForceUnlockHold(bg, third.ID())
+		require.NoError(t, err)
+		require.True(t, ended, "another process knows of the tenure only")
+		requireHolder(t, "", w.nodes)
+
+		time.Sleep(defaultTTL)
+		var over *lock.LeaseError
+		require.ErrorAs(t, third.Err(), &over)
+		require.Equal(t, lock.ReasonForced, over.Reason)
+		require.Equal(t, third.ID(), over.Hold)
+	})
+}

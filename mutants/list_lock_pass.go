@@ -281,4 +281,20 @@ var lockPassMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestHandOverAtTheSameMomentAs$",
 	},
+	{
+		Name:    "a hold that is over is unlocked by force, and with it the one that followed",
+		File:    "lock/force.go",
+		Old:     "t.id == id && t.holding() != hold {",
+		New:     "t.id == id && false {",
+		Package: "lock",
+		Tests:   "^TestAHoldThatWasPassedOnIsUnlockedByForce$",
+	},
+	{
+		Name:    "a hold that was passed on is not unlocked by force",
+		File:    "lock/force.go",
+		Old:     "		hold = id\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestAHoldThatWasPassedOnIsUnlockedByForce$",
+	},
 }

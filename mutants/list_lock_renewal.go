@@ -4,7 +4,7 @@ package main
 var lockRenewalMutants = []Mutant{
 	{
 		Name: "what has not left is sent for who has given up",
-		File: "lock/tenure.go",
+		File: "lock/vacate.go",
 		Old: `	t.footprint.Close()
 `,
 		New:     "",
@@ -29,7 +29,7 @@ var lockRenewalMutants = []Mutant{
 	},
 	{
 		Name: "what is left of a lost hold is kept",
-		File: "lock/tenure.go",
+		File: "lock/loss.go",
 		Old: `	t.vacate(false)
 	c.over(t, nil)
 	if h != nil {`,
@@ -40,7 +40,7 @@ var lockRenewalMutants = []Mutant{
 	},
 	{
 		Name:    "a release is repeated for the hold's TTL only",
-		File:    "lock/tenure.go",
+		File:    "lock/vacate.go",
 		Old:     "max(t.ttl, t.longest)",
 		New:     "t.ttl",
 		Package: "lock",

@@ -1,0 +1,63 @@
+package lock
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// retire ends the tenure and its leases for Client.Close. It returns the hold that was in
+// progress and the renewal in flight, if there are such, and false if it is over already.
+func (t *tenure) retire() (h *hold, renewing <-chan struct{}, ended bool) {
+	t.mu.Lock()
+	if t.ended {
+		t.mu.Unlock()
+		return nil, nil, false
+	}
+	t.ended, t.reason = true, ReasonClosed
+	h = t.hold
+	leases := t.leases()
+	if h != nil {
+		h.over, h.reason = ErrReleased, ReasonClosed
+		h.leases = nil
+	}
+	for _, l := range leases {
+		l.end(ReasonClosed)
+	}
+	renewing = t.renewing
+	t.schedule()
+	t.mu.Unlock()
+	for _, l := range leases {
+		l.cancel()
+	}
+	return h, renewing, true
+}
+
+// close releases the tenure after retire, which returned h, with so much patience for each node.
+func (t *tenure) close(h *hold, patience time.Duration) *redlock.Ballot {
+	if h != nil {
+		h.slot.clear(h)
+	}
+	m := t.vacation(false, nil)
+	m.Patience, m.Unsent = patience, 0
+	b := t.engine.client.group.Vote(m)
+	t.engine.client.over(t, nil)
+	return b
+}
+
+// await waits for renewals in flight, for so long at the most: none need follow a release
+// (trap 21). One that is stuck will find nothing to renew.
+func await(most time.Duration, renewing ...<-chan struct{}) {
+	if len(renewing) == 0 {
+		return
+	}
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	for _, r := range renewing {
+		select {
+		case <-r:
+		case <-timer.C:
+			return
+		}
+	}
+}

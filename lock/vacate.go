@@ -1,0 +1,71 @@
+package lock
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// vacate sends the release of the whole tenure, and does not wait.
+func (t *tenure) vacate(quiet bool) *redlock.Ballot {
+	return t.engine.client.group.Vote(t.vacation(quiet, nil))
+}
+
+// lastCall is longer than a removal that is owed waits until it is tried again.
+const lastCall = 2 * time.Second
+
+// vacation is the release of the tenure: on every node that has the key or may
+// have it. Nodes that do not confirm are asked again until the key has expired.
+// Nothing may create the key from here on. heir is nil if it is not quiet or of no queue.
+func (t *tenure) vacation(quiet bool, heir *place) redlock.Motion {
+	e := t.engine
+	r := t.request()
+	r.Undo = !t.leased()
+	if heir != nil {
+		r.Heir = heir.id
+	}
+	t.footprint.Close()
+	t.mu.Lock()
+	// What was sent last may be on its way for a node timeout; and a node that was stopped
+	// may go on, and make the key live longer, just before it would have expired.
+	until := time.Now().Add(max(t.ttl, t.longest) + e.client.group.NodeTimeout() + lastCall)
+	t.mu.Unlock()
+	return redlock.Motion{
+		Name:      "release",
+		Call:      e.kind.Release(r, quiet, 0),
+		Removal:   t.removal(r, quiet),
+		Narrow:    lua.Release{Keys: t.keys(), Hold: t.id}.Call,
+		Yes:       e.vacated,
+		Removes:   true,
+		Footprint: t.footprint,
+		Until:     until,
+		Unsent:    2 * e.client.group.NodeTimeout(), // Unlock has a bound
+	}
+}
+
+// removal makes the releases that a vacation sends where its call will not do.
+func (t *tenure) removal(r Request, quiet bool) func(mark, again bool) lua.Call {
+	return func(mark, again bool) lua.Call {
+		life := time.Duration(0)
+		if mark {
+			life = markLife
+		}
+		// A quiet one relies on who comes right behind it. By now that one has been refused.
+		return t.engine.kind.Release(r, quiet && !again, life)
+	}
+}
+
+// leased tells whether there ever was a lease: not of an attempt that is given back.
+func (t *tenure) leased() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.validity.IsZero()
+}
+
+// vacated reads one node's reply to a release: that the hold is not there any more is
+// a yes, whether or not it was.
+func (e *Engine) vacated(reply any) (bool, error) {
+	_, err := e.kind.Released(reply)
+	return err == nil, err
+}
