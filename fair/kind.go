@@ -31,11 +31,11 @@ func (kind) Wait(r lock.Request, ticket lua.Ticket, round int64) lua.Call {
 	return a.Call()
 }
 
-// Release wakes the head even if it is to be quiet, but for the heir, who asks unasked.
+// Release wakes the head even if it is to be quiet, but for the successor, who asks unasked.
 func (kind) Release(r lock.Request, quiet bool, mark time.Duration) lua.Call {
 	release := lua.FairRelease{Fair: common(r), Hold: r.Hold, Mark: mark, Undo: r.Undo}
 	if quiet {
-		release.Heir = r.Heir
+		release.Successor = r.Successor
 	}
 	return release.Call()
 }

@@ -44,9 +44,9 @@ const (
 // ask has every node grant the lock, or keep the place with the ticket as known now.
 func (q *queuer) ask() (*Lease, denial, error) {
 	t := q.tenure
-	heir := q.place.asks()
-	if heir {
-		q.inherits = inheritance{open: true}
+	successor := q.place.asks()
+	if successor {
+		q.succeeds = succession{open: true}
 	}
 	q.round++
 	a := &asking{queuer: q, tenure: t, round: q.round, unsent: patience(t.ttl), ticket: q.ticket}
@@ -86,8 +86,8 @@ func (q *queuer) ask() (*Lease, denial, error) {
 		q.ticket.Final = true
 		a.finish(q.ticket)
 	}
-	q.inherits.open = q.inherits.open && (d.err != nil || q.early(b))
-	q.place.note(q, d, heir)
+	q.succeeds.open = q.succeeds.open && (d.err != nil || q.early(b))
+	q.place.note(q, d, successor)
 	return nil, d, nil
 }
 

@@ -117,7 +117,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		group.Close()
 		return nil, fmt.Errorf("lock: %w", err)
 	}
-	if err := group.Meet(context.Background()); err != nil {
+	if err := group.Handshake(context.Background()); err != nil {
 		group.Close()
 		return nil, fmt.Errorf("lock: %w", err)
 	}

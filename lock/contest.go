@@ -29,8 +29,8 @@ type contest struct {
 	wakes *waiter.Subscription // nil: none
 	even  bool                 // others have a chance: the message of the last release is to wake the head
 	// Of queuers.
-	blind bool   // it cannot be guessed who is next
-	beats *beats // nil: none
+	unpredictable bool        // it cannot be guessed who is next
+	heartbeats    *heartbeats // nil: none
 }
 
 // A contestKey tells contests apart.
@@ -52,10 +52,10 @@ type place struct {
 	lease     *Lease // that it was passed; nil: none
 
 	// Of a queuer.
-	id     string    // of the hold that waits on the nodes; "": none yet
-	ticket int64     // once a quorum has it; 0: not yet
-	heir   bool      // named as one since it last asked
-	asked  time.Time // when it last asked
+	id        string    // of the hold that waits on the nodes; "": none yet
+	ticket    int64     // once a quorum has it; 0: not yet
+	successor bool      // named as one since it last asked
+	asked     time.Time // when it last asked
 }
 
 // join queues p for key.
@@ -195,9 +195,9 @@ func (ct *contest) tidy() {
 	}
 	ct.first[0] = nil
 	ct.queue = ct.first[:0]
-	if ct.beats != nil {
-		ct.client.watchdog.Forget(&ct.beats.ward)
-		ct.beats = nil
+	if ct.heartbeats != nil {
+		ct.client.watchdog.Forget(&ct.heartbeats.ward)
+		ct.heartbeats = nil
 	}
 	if ct.tenure != nil {
 		return // somebody may come back at any moment

@@ -38,7 +38,7 @@ type Queue interface {
 	Settle(r Request) lua.Call
 	// Settled reads a reply to Settle: whether the hold waited.
 	Settled(reply any) (bool, error)
-	// Beat shows that holds, who wait, are alive. name tells beats apart.
+	// Beat shows that holds, who wait, are alive. name tells heartbeats apart.
 	Beat(r Request, name string, holds []string) lua.Call
 	// Due reads a reply to Beat: the holds that should ask, as they do not wait on that
 	// node or it is their turn.
@@ -56,5 +56,5 @@ type Request struct {
 	Channel   string        // what the channel of a client begins with
 	Alone     bool          // no node is a Cluster: who listens to a server is connected to it
 	Undo      bool          // of a release: there never was a lease, and nobody was told the token
-	Heir      string        // of a Queue: the hold that asks right behind a quiet release, if one does
+	Successor string        // of a Queue: the hold that asks right behind a quiet release, if one does
 }

@@ -86,7 +86,7 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 		return ended, 0
 	}
 	now := time.Now()
-	next, r := ct.successor(), &t.reserve
+	next, r := ct.nextContender(), &t.reserve
 	usurped := ct.tenure != t // an attempt of this process has found the name free
 	ct.even, t.vacant = false, false
 	switch {
@@ -115,9 +115,9 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	return passed, asks
 }
 
-// successor is who is next here; nil: nobody. One whose own attempt is under way asks the nodes
+// nextContender is who is next here; nil: nobody. One whose own attempt is under way asks the nodes
 // for itself; one whose owner has the name already is about to re-enter. Called with mu held.
-func (ct *contest) successor() *place {
+func (ct *contest) nextContender() *place {
 	for _, p := range ct.queue {
 		if c := p.contender; c != nil && !p.attempts && (ending{c.ctx}).Err() == nil && c.slot.held() == nil {
 			return p
@@ -160,43 +160,43 @@ func (t *tenure) finish() {
 // A contender of this process need not wait for the answers: its attempt is behind the release
 // in every lane, and leaves with it if it comes at once.
 //
-// Of queuers, the one here that is probably next is the release's heir: a node that has it
+// Of queuers, the one here that is probably next is the release's successor: a node that has it
 // at the head wakes nobody. If it leaves instead, its leave wakes the next one. If its
 // request is lost, or overtakes the release, it is the one to ask again.
 //
 // ctx never ends.
 func (t *tenure) handOver(ctx context.Context, s *slot) *redlock.Ballot {
 	c := t.engine.client
-	heir, waited := t.contest.expects()
+	successor, waited := t.contest.expects()
 	if !waited {
 		b, _ := c.group.Decide(ctx, t.vacation(false, nil))
 		s.give()
 		c.over(t, nil)
 		return b
 	}
-	b := c.group.Draft(t.vacation(heir != nil, heir))
+	b := c.group.Draft(t.vacation(successor != nil, successor))
 	b.Prepare()
 	s.give()
-	c.over(t, heir)
+	c.over(t, successor)
 	runtime.Gosched() // let the next one come along
 	b.Send(ctx)
 	_ = b.Wait(ctx) // it is decided within the node timeout, once it is sent
 	return b
 }
 
-// expects tells whether somebody here waits for the tenure to end, and which queuer is its heir.
-func (ct *contest) expects() (heir *place, waited bool) {
+// expects tells whether somebody here waits for the tenure to end, and which queuer is its successor.
+func (ct *contest) expects() (successor *place, waited bool) {
 	ct.client.mu.Lock()
 	defer ct.client.mu.Unlock()
-	return ct.heir(), len(ct.queue) > 0
+	return ct.successor(), len(ct.queue) > 0
 }
 
-// over notes that t has ended, and has the next one here try: heir, if the nodes count on it.
+// over notes that t has ended, and has the next one here try: successor, if the nodes count on it.
 // The release is in the lanes by now, so it is executed before what the next one sends.
-func (c *Client) over(t *tenure, heir *place) {
+func (c *Client) over(t *tenure, successor *place) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	heir.inherit() // whatever has become of t: nobody else wakes it
+	successor.succeed() // whatever has become of t: nobody else wakes it
 	ct := t.contest
 	if ct == nil || ct.tenure != t {
 		return
@@ -208,8 +208,8 @@ func (c *Client) over(t *tenure, heir *place) {
 	} else {
 		ct.wakeHead(false)
 	}
-	if heir == nil {
-		ct.heir().inherit()
+	if successor == nil {
+		ct.successor().succeed()
 	}
 	ct.tidy()
 }

@@ -30,11 +30,11 @@ type queuer struct {
 	next   bool  // a node has it at the head
 	// dying is when a head that seems to be dead will be dropped; 0: none is known.
 	dying time.Duration
-	// inherits is open while it may have asked before the release that counts on it.
-	inherits inheritance
+	// succeeds is open while it may have asked before the release that counts on it.
+	succeeds succession
 	waited   bool          // for the subscription
-	inside   chan struct{} // the room in which it has a slot; nil: none
-	full     bool          // there was no slot in the room when it tried
+	admitted chan struct{} // the admission of which it has a slot; nil: none
+	full     bool          // the admission had no slot when it tried
 }
 
 // deafPoll is how often the head of the queue looks while it cannot be told anything.
@@ -107,7 +107,7 @@ func (q *queuer) wait(d denial) error {
 		return q.sleep(nil, c.listen().Ready(), c.group.NodeTimeout())
 	}
 	wake := q.place.listen()
-	if hurry := q.inherits.pause(); hurry > 0 {
+	if hurry := q.succeeds.pause(); hurry > 0 {
 		return q.sleep(wake, nil, hurry)
 	}
 	if d.err != nil {
@@ -129,9 +129,9 @@ func (q *queuer) wait(d denial) error {
 	return q.sleep(wake, nil, pause+rand.N(10*time.Millisecond))
 }
 
-// room is where it has to have a slot while it asks: with those who have no place yet, or
+// admission is where it has to have a slot while it asks: with those who have no place yet, or
 // with those who may be told that it is their turn.
-func (q *queuer) room() chan struct{} {
+func (q *queuer) admission() chan struct{} {
 	if q.round == 0 {
 		return q.engine.client.newcomers
 	}
@@ -141,12 +141,12 @@ func (q *queuer) room() chan struct{} {
 // enter takes a slot if one is free. If not, wait waits for one: not here, as others of the
 // same owner wait for who tries.
 func (q *queuer) enter() bool {
-	if q.inside != nil {
+	if q.admitted != nil {
 		return true
 	}
 	select {
-	case q.room() <- struct{}{}:
-		q.inside = q.room()
+	case q.admission() <- struct{}{}:
+		q.admitted = q.admission()
 	default:
 		q.full = true
 	}
@@ -156,8 +156,8 @@ func (q *queuer) enter() bool {
 // awaitRoom takes a slot as soon as one is free, unless the caller or the client ends.
 func (q *queuer) awaitRoom() error {
 	select {
-	case q.room() <- struct{}{}:
-		q.inside = q.room()
+	case q.admission() <- struct{}{}:
+		q.admitted = q.admission()
 		return nil
 	case <-q.ctx.Done():
 		return contextError(q.ctx)
@@ -168,9 +168,9 @@ func (q *queuer) awaitRoom() error {
 
 // exit gives the slot back, if it has one.
 func (q *queuer) exit() {
-	if q.inside != nil {
-		<-q.inside
-		q.inside = nil
+	if q.admitted != nil {
+		<-q.admitted
+		q.admitted = nil
 	}
 }
 

@@ -95,7 +95,7 @@ func (t *tenure) ask(last int64) {
 			Hold:      t.id,
 			Last:      last,
 			Retention: c.retention,
-			Blind:     !c.alone,
+			Unasked:   !c.alone,
 		}.Call(),
 		Yes: func(reply any) (bool, error) {
 			r, err := lua.ParseReserved(reply)

@@ -17,13 +17,13 @@ const lastCall = 2 * time.Second
 
 // vacation is the release of the tenure: on every node that has the key or may
 // have it. Nodes that do not confirm are asked again until the key has expired.
-// Nothing may create the key from here on. heir is nil if it is not quiet or of no queue.
-func (t *tenure) vacation(quiet bool, heir *place) redlock.Motion {
+// Nothing may create the key from here on. successor is nil if it is not quiet or of no queue.
+func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 	e := t.engine
 	r := t.request()
 	r.Undo = !t.leased()
-	if heir != nil {
-		r.Heir = heir.id
+	if successor != nil {
+		r.Successor = successor.id
 	}
 	t.footprint.Close()
 	t.mu.Lock()

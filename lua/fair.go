@@ -79,10 +79,10 @@ func ParseFairAcquired(reply any) (Acquired, error) {
 // FairRelease calls fair_release.lua: it ends a hold or its wait, and wakes who is next.
 type FairRelease struct {
 	Fair
-	Hold string
-	Mark time.Duration // void the hold id for so long; 0: no need
-	Heir string        // waiting hold that asks right behind this, and need not be woken; "": none
-	Undo bool          // there never was a lease: take its token back
+	Hold      string
+	Mark      time.Duration // void the hold id for so long; 0: no need
+	Successor string        // waiting hold that asks right behind this, and need not be woken; "": none
+	Undo      bool          // there never was a lease: take its token back
 }
 
 // Call makes the call.
@@ -92,7 +92,7 @@ func (r FairRelease) Call() Call {
 		args[2] = 5
 		args = append(args, r.Keys.Token)
 	}
-	args = append(args, r.Hold, r.Channel, Millis(r.Mark), flag(r.Alone), r.Heir)
+	args = append(args, r.Hold, r.Channel, Millis(r.Mark), flag(r.Alone), r.Successor)
 	return Call{script: fairReleaseScript, args: args}
 }
 

@@ -258,13 +258,13 @@ func TestTheRecordOfAGrantOutlivesIt(t *testing.T) {
 	require.Equal(t, ttl*3/2, f.memory.TTL(orders.Waiters))
 }
 
-// The heir of a release comes by itself, if it is the head; if another is, that one is told.
+// The successor of a release comes by itself, if it is the head; if another is, that one is told.
 func TestAnHeirIsNotWoken(t *testing.T) {
 	t.Parallel()
-	for heir, message := range map[string][]string{mine: nil, third: {told(mine, "holder:1")}} {
+	for successor, message := range map[string][]string{mine: nil, third: {told(mine, "holder:1")}} {
 		f := waiting(t, mine, third)
 		f.everyone()
-		f.run(lua.FairRelease{Fair: line, Hold: "holder:1", Heir: heir}.Call())
+		f.run(lua.FairRelease{Fair: line, Hold: "holder:1", Successor: successor}.Call())
 		require.Equal(t, message, f.heard())
 		require.Empty(t, f.holder())
 	}

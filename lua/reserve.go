@@ -9,13 +9,13 @@ type Reserve struct {
 	Hold      string
 	Last      int64         // token of the reserve
 	Retention time.Duration // life of an idle fencing counter
-	Blind     bool          // do not ask who listens: the server could not tell
+	Unasked   bool          // do not ask who listens: the server could not tell
 }
 
 // Call makes the call.
 func (r Reserve) Call() Call {
 	channel := r.Keys.Channel
-	if r.Blind {
+	if r.Unasked {
 		channel = ""
 	}
 	return Call{script: reserveScript, args: append(newCall(reserveScript, 3, 4),

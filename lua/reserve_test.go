@@ -33,9 +33,9 @@ func TestReserveTellsWhatBecameOfTheHoldAndWhoListens(t *testing.T) {
 		require.Equal(t, lua.Reserved{Listeners: n}, ask(r))
 	}
 	require.Equal(t, "4503599627370496", client.Get(bg, orders.Token).Val())
-	blind := r
-	blind.Blind = true
-	require.Equal(t, lua.Reserved{Listeners: -1}, ask(blind))
+	unasked := r
+	unasked.Unasked = true
+	require.Equal(t, lua.Reserved{Listeners: -1}, ask(unasked))
 	for _, c := range []lua.Call{lua.Force{Keys: orders, Hold: mine, Life: marked}.Call(), end(mine, 0)} {
 		_, err := c.Run(bg, client)
 		require.NoError(t, err)

@@ -45,7 +45,7 @@ var fairLeaveMutants = []Mutant{
 		Tests:   "^TestHeadThatLeavesAFreeLockWakesTheNext$",
 	},
 	{
-		Name:    "an heir is counted on though another is the head",
+		Name:    "a successor is counted on though another is the head",
 		File:    "lua/fair_release.lua",
 		Old:     "(ARGV[5] == '' or redis.call('ZRANGE', KEYS[3], 0, 0)[1] ~= ARGV[5])",
 		New:     "(ARGV[5] == '')",

@@ -131,9 +131,9 @@ end`,
 		Tests:   "^TestGrantTakesTheHoldOutOfEveryQueue$",
 	},
 	{
-		Name: "an heir that is not named is told",
+		Name: "a successor that is not named is told",
 		File: "fair/kind.go",
-		Old: `		release.Heir = r.Heir
+		Old: `		release.Successor = r.Successor
 `,
 		New:     "",
 		Package: "fair",

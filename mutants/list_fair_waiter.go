@@ -1,6 +1,6 @@
 package main
 
-// fairWaiterMutants are bugs in the client of a fair lock: tickets, signs of life, heirs.
+// fairWaiterMutants are bugs in the client of a fair lock: tickets, signs of life, successors.
 var fairWaiterMutants = []Mutant{
 	{
 		Name:    "a late yes of a refused round is kept",
@@ -46,7 +46,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name:    "a sign of life that was lost with a connection is not repeated",
-		File:    "lock/beats.go",
+		File:    "lock/heartbeats.go",
 		Old:     "if ballot.Won() || errors.Is(",
 		New:     "if true || ballot.Won() || errors.Is(",
 		Package: "fair",
@@ -54,7 +54,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name: "five hundred waiters give signs of life",
-		File: "lock/beats.go",
+		File: "lock/heartbeats.go",
 		Old: `	for len(ids) > 0 {
 `,
 		New: `	if len(ids) > 0 {
@@ -64,7 +64,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name:    "the longest heartbeat keeps all alive",
-		File:    "lock/beats.go",
+		File:    "lock/heartbeats.go",
 		Old:     "q.engine.set.beat < b.engine.set.beat",
 		New:     "q.engine.set.beat > b.engine.set.beat",
 		Package: "lock",
@@ -72,7 +72,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name:    "nobody looks unless told",
-		File:    "lock/beats.go",
+		File:    "lock/heartbeats.go",
 		Old:     "if p.asked.Before(long) {",
 		New:     "if p.asked.Before(long) && false {",
 		Package: "lock",
@@ -80,15 +80,15 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name:    "who is told to ask does not",
-		File:    "lock/beats.go",
+		File:    "lock/heartbeats.go",
 		Old:     "!q.place.asked.After(sent) {",
 		New:     "q.place.asked.After(sent) {",
 		Package: "lock",
 		Tests:   "^TestLostWakeUpOfTheHeadCostsNoMoreThanASignOfLife$",
 	},
 	{
-		Name:    "an heir does not hurry",
-		File:    "lock/heir.go",
+		Name:    "a successor does not hurry",
+		File:    "lock/successor.go",
 		Old:     "if !i.open || i.tries == hurries {",
 		New:     "if i.tries <= hurries {",
 		Package: "lock",
@@ -96,7 +96,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name: "a silent node is no reason to hurry",
-		File: "lock/heir.go",
+		File: "lock/successor.go",
 		Old: `	return turn && silent
 `,
 		New: `	return turn && silent && false
@@ -139,8 +139,8 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name: "nobody looks after connections broke",
-		File: "lock/beats.go",
-		Old: `				c.watchdog.Set(&ct.beats.ward, time.Now(), time.Time{})
+		File: "lock/heartbeats.go",
+		Old: `				c.watchdog.Set(&ct.heartbeats.ward, time.Now(), time.Time{})
 `,
 		New: `				_ = ct
 `,

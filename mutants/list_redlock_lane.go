@@ -4,7 +4,7 @@ package main
 var redlockLaneMutants = []Mutant{
 	{
 		Name: "commands about a key overtake each other",
-		File: "redlock/air.go",
+		File: "redlock/window.go",
 		Old: `		return true, 0
 	}
 	return false, k.last`,
@@ -16,7 +16,7 @@ var redlockLaneMutants = []Mutant{
 	},
 	{
 		Name:    "a burst tells how far a node is",
-		File:    "redlock/air.go",
+		File:    "redlock/window.go",
 		Old:     "len(f.ops) <= telling && (a.width > 1 || !f.beside)",
 		New:     "(a.width > 1 || !f.beside)",
 		Package: "redlock",
@@ -24,7 +24,7 @@ var redlockLaneMutants = []Mutant{
 	},
 	{
 		Name:    "a flight beside a crowd tells how far a node is",
-		File:    "redlock/air.go",
+		File:    "redlock/window.go",
 		Old:     "len(f.ops) <= telling && (a.width > 1 || !f.beside)",
 		New:     "len(f.ops) <= telling",
 		Package: "redlock",
@@ -32,7 +32,7 @@ var redlockLaneMutants = []Mutant{
 	},
 	{
 		Name: "a crowd waits for the flight before it",
-		File: "redlock/air.go",
+		File: "redlock/window.go",
 		Old: `	crowd = 16
 `,
 		New: `	crowd = 17
@@ -101,15 +101,15 @@ var redlockLaneMutants = []Mutant{
 	},
 	{
 		Name:    "any number of creations is sent to a silent node",
-		File:    "redlock/debts.go",
-		Old:     "return l.debts.open >= maxOpen && (l.failing || l.stuck > 0)",
+		File:    "redlock/pending.go",
+		Old:     "return l.pending.open >= maxOpen && (l.failing || l.stuck > 0)",
 		New:     "return false",
 		Package: "redlock",
 		Tests:   "^TestNodeThatHasAnsweredIsOwedNothing$",
 	},
 	{
 		Name: "a node that answers is still owed",
-		File: "redlock/debts.go",
+		File: "redlock/pending.go",
 		Old: `		d.open, d.count = 0, counts.Add(1)
 `,
 		New:     "",
@@ -118,7 +118,7 @@ var redlockLaneMutants = []Mutant{
 	},
 	{
 		Name: "removals are tried once",
-		File: "redlock/debts.go",
+		File: "redlock/pending.go",
 		Old: `	d.ops = append(d.ops, o)
 `,
 		New:     "",
@@ -127,7 +127,7 @@ var redlockLaneMutants = []Mutant{
 	},
 	{
 		Name:    "what is queued for a key is overtaken",
-		File:    "redlock/air.go",
+		File:    "redlock/window.go",
 		Old:     " && !left[o.key()] {",
 		New:     " {",
 		Package: "redlock",

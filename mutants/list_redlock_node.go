@@ -46,7 +46,7 @@ var redlockNodeMutants = []Mutant{
 	},
 	{
 		Name:    "a node that refuses scripts is only missing",
-		File:    "redlock/meet.go",
+		File:    "redlock/handshake.go",
 		Old:     "case isFinal(a.Err):",
 		New:     "case false:",
 		Package: "redlock",

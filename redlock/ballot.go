@@ -43,8 +43,8 @@ type Motion struct {
 
 	// All waits for every node, or its timeout, in place of a quorum.
 	All bool
-	// meets gives each node the time it takes to meet it.
-	meets bool
+	// handshakes gives each node the time that a handshake takes.
+	handshakes bool
 	// Patience replaces the node timeout if it is not zero.
 	Patience time.Duration
 	// Unsent is how long a command may wait to be sent to a node that answers others, if
@@ -177,7 +177,7 @@ func (g *Group) newBallot(m Motion) *Ballot {
 		patience = m.Patience
 	}
 	for i := range b.ops {
-		if m.meets {
+		if m.handshakes {
 			patience = g.nodes[i].patience()
 		}
 		b.ops[i] = op{ballot: b, node: i, expires: b.start.Add(patience)}

@@ -66,7 +66,7 @@ func TestBallotIsDecidedByTheQuickOnes(t *testing.T) {
 func TestSilentNodeCountsAsANoAfterTheNodeTimeout(t *testing.T) {
 	_, proxies, clients := proxied(t, 3)
 	g := hasty(t, timeout, clients...)
-	for round := range 3 { // from the very first ballot after the meeting
+	for round := range 3 { // from the very first ballot after the handshake
 		for _, p := range proxies {
 			p.SwallowReply(scripts, 1)
 		}

@@ -45,7 +45,7 @@ func batchingWithin(t testing.TB, timeout time.Duration, nodes ...redis.Universa
 	g, err := redlock.New(nodes, config)
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
-	require.NoError(t, g.Meet(bg))
+	require.NoError(t, g.Handshake(bg))
 	return g
 }
 

@@ -44,8 +44,8 @@ func TestClusterIsOneNode(t *testing.T) {
 	}
 	// One of its masters is no further node.
 	master := cluster.Servers[1].Client(t)
-	require.ErrorIs(t, newGroup(t, cluster.Client(t), master).Meet(bg), redlock.ErrDuplicateNode)
-	require.ErrorIs(t, newGroup(t, master, cluster.Client(t)).Meet(bg), redlock.ErrDuplicateNode)
+	require.ErrorIs(t, newGroup(t, cluster.Client(t), master).Handshake(bg), redlock.ErrDuplicateNode)
+	require.ErrorIs(t, newGroup(t, master, cluster.Client(t)).Handshake(bg), redlock.ErrDuplicateNode)
 }
 
 func TestSentinelMasterIsOneNode(t *testing.T) {

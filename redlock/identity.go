@@ -65,7 +65,7 @@ func (g *Group) register(n *node, id string) error {
 // are met one by one.
 func (n *node) identify(ctx context.Context) error {
 	if n.shards != nil {
-		return n.shards.meet(ctx)
+		return n.shards.handshake(ctx)
 	}
 	var replication map[string]string
 	var warm sync.WaitGroup

@@ -70,7 +70,7 @@ func TestANewServerAtANodesAddressIsTold(t *testing.T) {
 	})
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
-	require.NoError(t, g.Meet(bg))
+	require.NoError(t, g.Handshake(bg))
 	all := probe()
 	all.All = true
 	decide(t, g, all)
@@ -84,7 +84,7 @@ func TestReplicaIsRefusedWithItsRole(t *testing.T) {
 	t.Parallel()
 	s := redistest.StartSentinel(t)
 	others := redistest.Clients(t, redistest.StartN(t, 2))
-	err := newGroup(t, others[0], others[1], s.Replica.Client(t)).Meet(bg) // even beside a quorum
+	err := newGroup(t, others[0], others[1], s.Replica.Client(t)).Handshake(bg) // even beside a quorum
 	require.ErrorIs(t, err, redlock.ErrUnfit)
 	require.ErrorContains(t, err, s.Replica.Addr()+" is a replica (role:slave) of "+s.Master.Addr())
 
@@ -114,7 +114,7 @@ func TestServerThatIsTooOldIsRefusedWithItsVersion(t *testing.T) {
 			return cmd == "INFO"
 		})
 		c := redis.NewClient(&redis.Options{Addr: s.Addr()})
-		err := newGroup(t, c).Meet(bg)
+		err := newGroup(t, c).Handshake(bg)
 		if tooOld {
 			require.ErrorIs(t, err, redlock.ErrUnfit)
 			require.ErrorContains(t, err, s.Addr()+" runs Redis "+version+", the minimum is 6.2")

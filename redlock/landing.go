@@ -26,10 +26,10 @@ func (l *lane) land(f *flight, end landing) (rest unsettled) {
 		l.back()
 	}
 	if end == answered {
-		l.debts.answered()
+		l.pending.answered()
 	}
 	rest, f.unsettled = f.unsettled, unsettled{}
-	l.air.land(f, end)
+	l.window.land(f, end)
 	return rest
 }
 

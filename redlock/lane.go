@@ -34,7 +34,7 @@ type lane struct {
 	closed   bool
 	retired  bool // closed because it is not needed any more: another takes what comes
 	queue    []*op
-	air      air
+	window   window
 	busy     int           // runners at work, a caller in runHere included
 	stuck    int           // those of them whose flight is stuck
 	boarding bool          // a runner that help started has yet to look at the queue
@@ -43,7 +43,7 @@ type lane struct {
 	sweeper  *time.Timer
 	sweepAt  time.Time     // what the sweeper is set for; zero: it is not
 	behind   time.Duration // by how much the sweeper was late, of late
-	debts    debts
+	pending  pendingReleases
 	outage   outage
 	made     time.Time
 }
@@ -55,12 +55,12 @@ func newLane(n *node, timeout time.Duration) *lane {
 		made:    time.Now(),
 		wake:    make(chan struct{}, 1),
 		stop:    make(chan struct{}),
-		air:     newAir(n.connections()),
+		window:  newWindow(n.connections()),
 	}
 	n.lane = l
 	l.sweeper = time.AfterFunc(time.Hour, l.sweep)
 	l.sweeper.Stop()
-	l.debts.init(l)
+	l.pending.init(l)
 	l.runners.Add(1)
 	go l.run()
 	return l
@@ -113,7 +113,7 @@ func (l *lane) queued(o *op) bool {
 		return false
 	}
 	if l.queue == nil {
-		l.queue = l.air.room()
+		l.queue = l.window.room()
 	}
 	l.queue = append(l.queue, o)
 	l.arm(o.expires)
@@ -131,11 +131,11 @@ func (l *lane) ails() bool {
 func (l *lane) retire(since time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || l.busy > 0 || len(l.queue) > 0 || len(l.debts.ops) > 0 || l.made.After(since) || l.air.last.After(since) {
+	if l.closed || l.busy > 0 || len(l.queue) > 0 || len(l.pending.ops) > 0 || l.made.After(since) || l.window.last.After(since) {
 		return false
 	}
 	l.closed, l.retired = true, true
-	l.debts.stop()
+	l.pending.stop()
 	close(l.stop)
 	return true
 }
@@ -148,7 +148,7 @@ func (l *lane) close() {
 		return
 	}
 	l.closed = true
-	l.debts.stop()
+	l.pending.stop()
 	close(l.stop)
 }
 

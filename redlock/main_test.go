@@ -51,7 +51,7 @@ func groupOf(t testing.TB, timeout time.Duration, nodes []redis.UniversalClient)
 func met(t testing.TB, nodes ...redis.UniversalClient) *redlock.Group {
 	t.Helper()
 	g := newGroup(t, nodes...)
-	require.NoError(t, g.Meet(bg))
+	require.NoError(t, g.Handshake(bg))
 	return g
 }
 
@@ -60,7 +60,7 @@ func met(t testing.TB, nodes ...redis.UniversalClient) *redlock.Group {
 func hasty(t testing.TB, timeout time.Duration, nodes ...redis.UniversalClient) *redlock.Group {
 	t.Helper()
 	g := groupOf(t, timeout, nodes)
-	redistest.Eventually(t, within, func() bool { return g.Meet(bg) == nil }, "the nodes are met")
+	redistest.Eventually(t, within, func() bool { return g.Handshake(bg) == nil }, "the nodes are met")
 	return g
 }
 

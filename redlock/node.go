@@ -31,9 +31,9 @@ type node struct {
 
 	batching batching
 
-	met     atomic.Bool
-	meeting sync.Mutex // one at a time meets the node
-	refused error      // nil: it was not; guarded by meeting, as the time is
+	identified  atomic.Bool
+	handshaking sync.Mutex // one handshake at a time
+	refused     error      // nil: it was not; guarded by handshaking, as the time is
 
 	refusedAt time.Time
 
@@ -106,13 +106,13 @@ func connections(size, most int) int {
 	return size
 }
 
-// known tells whether the node has been met and may vote.
-func (n *node) known() bool { return n.met.Load() }
+// known tells whether the node has had its handshake and may vote.
+func (n *node) known() bool { return n.identified.Load() }
 
 // fly sends the calls of f by client in one pipeline and settles each op. Removals that
 // the node did not confirm are owed.
 func (n *node) fly(ctx context.Context, client redis.UniversalClient, f *flight) landing {
-	if err := n.meet(ctx); err != nil {
+	if err := n.handshake(ctx); err != nil {
 		f.silence = err
 		for _, o := range f.ops {
 			if o.unsent(n.blame(err)) {

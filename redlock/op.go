@@ -21,7 +21,7 @@ type op struct {
 	lane    *lane     // it was queued in first; nil: in none
 	expires time.Time // counts as a no from then on; see also Motion.Unsent
 	again   bool      // it was owed
-	counted uint64    // the count of its lane's debts that it is in; 0: none
+	counted uint64    // the count of its lane's pending releases that it is in; 0: none
 
 	// In a Cluster.
 	moves  uint8 // how often it was sent to another server

@@ -23,7 +23,7 @@ func isOutage(err error) bool {
 // down notes that the node did not answer. Called with mu held.
 func (l *lane) down(why error) {
 	if l.closed || !l.outage.since.IsZero() || !l.node.known() || l.node.group.ctx.Err() != nil {
-		return // a node that was never met is logged by Meet
+		return // a node that never had a handshake is logged by that
 	}
 	l.outage.since = time.Now()
 	l.node.group.config.Logger.Warn("redlock: a node is down", "node", l.node.address, "error", why)

@@ -41,16 +41,16 @@ func (l *lane) wakeMain() { l.wake <- struct{}{} }
 // flight that is away. Called with mu held.
 func (l *lane) help(o *op) {
 	working := l.busy - l.stuck
-	if l.closed || l.busy >= l.air.width-1+maxTries || working > 0 && !l.beside(working) {
+	if l.closed || l.busy >= l.window.width-1+maxTries || working > 0 && !l.beside(working) {
 		return
 	}
 	now := time.Now()
-	l.air.index()
-	blocked, wait := l.air.blocks(o, now)
+	l.window.index()
+	blocked, wait := l.window.blocks(o, now)
 	if working > 0 && (blocked || l.boarding) {
 		return
 	}
-	wait = max(wait, l.air.wait(now))
+	wait = max(wait, l.window.wait(now))
 	l.busy++
 	l.boarding = true
 	l.runners.Add(1)
@@ -69,7 +69,7 @@ func (l *lane) help(o *op) {
 // node is far, or it is near, what is away is not large, and a crowd waits. Called with
 // mu held.
 func (l *lane) beside(working int) bool {
-	return working < l.air.width || working == 1 && l.stuck == 0 && l.air.splits() && len(l.queue) >= crowd
+	return working < l.window.width || working == 1 && l.stuck == 0 && l.window.splits() && len(l.queue) >= crowd
 }
 
 // runHere runs what was prepared, and o behind it unless it is nil, on the caller's
@@ -84,7 +84,7 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 	}
 	l.mu.Lock()
 	if l.closed || l.busy > 0 || l.failing || !l.node.known() ||
-		len(l.queue) > maxHere || len(l.queue) > 0 && l.air.width > 1 || len(l.queue) == 0 && o == nil {
+		len(l.queue) > maxHere || len(l.queue) > 0 && l.window.width > 1 || len(l.queue) == 0 && o == nil {
 		l.mu.Unlock()
 		return false
 	}
@@ -93,12 +93,12 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 	defer l.runners.Done()
 	if o != nil {
 		if l.queue == nil {
-			l.queue = l.air.room()
+			l.queue = l.window.room()
 		}
 		l.queue = append(l.queue, o)
 		l.arm(o.expires)
 	}
-	f := l.air.depart(l.queue)
+	f := l.window.depart(l.queue)
 	l.queue = nil // the flight owns the array
 	f.here = true
 	until := f.ops[len(f.ops)-1].expires
@@ -172,7 +172,7 @@ func (l *lane) drain() {
 		l.learn(f)
 		l.mu.Lock()
 		rest := l.land(f, end)
-		far := l.air.width > 1
+		far := l.window.width > 1
 		l.mu.Unlock()
 		l.settle(rest)
 		if far {
@@ -197,10 +197,10 @@ func (l *lane) take() *flight {
 	switch {
 	case l.stuck > 0:
 		most = maxTry
-	case l.busy > 1 && l.air.width == 1:
+	case l.busy > 1 && l.window.width == 1:
 		most = maxBeside
 	}
-	ops, l.queue = l.air.board(l.queue, most)
+	ops, l.queue = l.window.board(l.queue, most)
 	if len(ops) == 0 {
 		l.busy--
 		return nil
@@ -211,12 +211,12 @@ func (l *lane) take() *flight {
 	}
 	for _, o := range ops {
 		if l.stuck > 0 {
-			l.debts.note(o) // it may be away for as long as the node is silent
+			l.pending.note(o) // it may be away for as long as the node is silent
 		}
 		if o.ballot.motion.Unsent > 0 {
 			o.expires = time.Now().Add(patience)
 			l.arm(o.expires)
 		}
 	}
-	return l.air.depart(ops)
+	return l.window.depart(ops)
 }

@@ -28,7 +28,7 @@ const (
 // then be executed before it, which is as if the lane had been stuck: nothing relies on
 // order there.
 //
-// The node's own lane remains for what has no shard: commands before the Cluster was met,
+// The node's own lane remains for what has no shard: commands before the Cluster was known,
 // and those sent to a server that the client has not heard of yet. The ClusterClient finds
 // the way for these.
 type shards struct {
@@ -52,7 +52,7 @@ func newShards(n *node, client *redis.ClusterClient) *shards {
 	}
 }
 
-// lane is the way to the master of key. It never blocks once the Cluster was met: from then
+// lane is the way to the master of key. It never blocks once the Cluster is known: from then
 // on the client has an idea of who that is.
 func (s *shards) lane(key string) *lane {
 	if !s.node.known() {
@@ -91,7 +91,7 @@ func (s *shards) laneOf(master *redis.Client) *lane {
 	return l
 }
 
-// any is the way to some master that was met, for what concerns no key.
+// any is the way to some master that is known, for what concerns no key.
 func (s *shards) any() *lane {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -151,9 +151,9 @@ func (s *shards) reload() {
 	}
 }
 
-// meet meets every master that can be reached, and fails if none can. Those that cannot are
-// met when they are back: what concerns their slots fails until then.
-func (s *shards) meet(ctx context.Context) error {
+// handshake is with every master that can be reached, and fails if none can. Those that
+// cannot have theirs when they are back: what concerns their slots fails until then.
+func (s *shards) handshake(ctx context.Context) error {
 	var mu sync.Mutex
 	var masters []*redis.Client
 	err := s.client.ForEachMaster(ctx, func(_ context.Context, master *redis.Client) error {
@@ -170,7 +170,7 @@ func (s *shards) meet(ctx context.Context) error {
 	for _, master := range masters {
 		l := s.laneOf(master)
 		s.node.lane.runners.Go(func() {
-			err := l.node.meet(ctx)
+			err := l.node.handshake(ctx)
 			mu.Lock()
 			errs[l] = err
 			mu.Unlock()
@@ -194,11 +194,11 @@ func (s *shards) meet(ctx context.Context) error {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	return s.met(ctx, masters, errs)
+	return s.outcome(ctx, masters, errs)
 }
 
-// met tells what became of meeting masters.
-func (s *shards) met(ctx context.Context, masters []*redis.Client, errs map[*lane]error) error {
+// outcome tells what became of the handshakes with masters.
+func (s *shards) outcome(ctx context.Context, masters []*redis.Client, errs map[*lane]error) error {
 	var missing []string
 	var first error
 	var well *redis.Client

@@ -51,7 +51,7 @@ func (l *lane) sweep() {
 		}
 		return false
 	}
-	for f := range l.air.flights {
+	for f := range l.window.flights {
 		if f.stuck {
 			continue
 		}
@@ -63,7 +63,7 @@ func (l *lane) sweep() {
 			}
 		}
 		if waited == len(f.ops) {
-			l.air.stick(f)
+			l.window.stick(f)
 			l.stuck++
 			l.down(ErrSilent)
 			if f.here {
@@ -93,10 +93,10 @@ func (l *lane) sweep() {
 		l.arm(next)
 	}
 	if len(kept) > 0 {
-		l.air.index()
+		l.window.index()
 	}
 	for _, o := range kept {
-		if blocked, _ := l.air.blocks(o, now); !blocked {
+		if blocked, _ := l.window.blocks(o, now); !blocked {
 			l.help(o)
 			break
 		}

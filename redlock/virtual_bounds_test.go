@@ -39,7 +39,7 @@ func deaden(n *virtual.Node) {
 func TestSilenceIsOverAfterTheNodeTimeout(t *testing.T) {
 	for _, n := range []int{1, 3} {
 		inBubble(t, n, func(t *testing.T, g *redlock.Group, nodes []*virtual.Node) {
-			for round := range 3 { // from the very first ballot after the meeting
+			for round := range 3 { // from the very first ballot after the handshake
 				for _, node := range nodes {
 					deaden(node)
 				}

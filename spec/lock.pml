@@ -3,7 +3,7 @@
  * delays, reorders and doubles.
  *
  * It mirrors lua/acquire.lua, release.lua, extend.lua, repair.lua and guard.lua (see
- * lock_node.h); redlock/footprint.go, op.go and debts.go (where a release is sent, with a
+ * lock_node.h); redlock/footprint.go, op.go and pending.go (where a release is sent, with a
  * mark or without, until it is confirmed); lock/attempt.go, hold.go, renew.go and
  * release.go. README.md says what is left out.
  *
@@ -241,7 +241,7 @@ end:
   :: d_step { W == VOIDED || W == LOOSE -> W = NONE; SETTLED(n, h); SORT }
 
   /* The release is run and confirmed, or run without anybody hearing of it: it is sent
-     again until it is confirmed (redlock/debts.go). */
+     again until it is confirmed (redlock/pending.go). */
   :: d_step { W == RELEASE -> release_lua(n, h); W = NONE; SORT }
   :: d_step { W == RELEASE -> release_lua(n, h); SORT }
   :: d_step { W == MARKING || W == MARKED -> release_lua(n, h); W = VOIDED; SORT }

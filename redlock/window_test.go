@@ -20,7 +20,7 @@ func someOps(n int) []*op {
 
 // fly has many flights of so many commands take so long each, and tells how many may be
 // away at once then.
-func fly(a *air, commands int, trip time.Duration) (width int) {
+func fly(a *window, commands int, trip time.Duration) (width int) {
 	for range enough {
 		f := a.depart(someOps(commands))
 		time.Sleep(trip)
@@ -30,8 +30,8 @@ func fly(a *air, commands int, trip time.Duration) (width int) {
 }
 
 // nearAir is on the way to a node that is known to be near.
-func nearAir(connections int) air {
-	a := newAir(connections)
+func nearAir(connections int) window {
+	a := newWindow(connections)
 	fly(&a, 1, 0)
 	return a
 }
@@ -39,10 +39,10 @@ func nearAir(connections int) air {
 // A near node that looks far gets small flights, which cost more, just when it is busy.
 func TestABurstTellsNothingOfTheDistance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		near, far := newAir(20), newAir(20)
+		near, far := newWindow(20), newWindow(20)
 		require.Equal(t, 1, fly(&near, 1, nearTrip/2))
 		require.Equal(t, 1, fly(&near, 500, 5*nearTrip), "near, and busy")
-		unknown := newAir(20)
+		unknown := newWindow(20)
 		require.Equal(t, 1, fly(&unknown, 500, 5*nearTrip), "busy from the start: it may be near")
 		width := fly(&far, 1, 5*nearTrip)
 		require.Greater(t, width, 1)
@@ -53,7 +53,7 @@ func TestABurstTellsNothingOfTheDistance(t *testing.T) {
 // What leaves beside a crowd waits for it at the node.
 func TestAFlightBesideACrowdTellsNothingOfTheDistance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newAir(20)
+		a := newWindow(20)
 		for range enough {
 			first, second := a.depart(someOps(2*telling)), a.depart(someOps(1))
 			time.Sleep(5 * nearTrip)
@@ -66,18 +66,18 @@ func TestAFlightBesideACrowdTellsNothingOfTheDistance(t *testing.T) {
 
 // A stuck flight leaves few tries to find a way past it.
 func TestACrowdIsNoReasonForAnotherFlightBesideAStuckOne(t *testing.T) {
-	l := &lane{air: nearAir(20), queue: make([]*op, crowd)}
+	l := &lane{window: nearAir(20), queue: make([]*op, crowd)}
 	require.True(t, l.beside(1))
 	require.False(t, l.beside(2))
 	l.stuck = 1
 	require.False(t, l.beside(1))
-	few := &lane{air: nearAir(3), queue: make([]*op, crowd)}
+	few := &lane{window: nearAir(3), queue: make([]*op, crowd)}
 	require.False(t, few.beside(1), "the user needs the connections too")
 }
 
 // What is sent in a second flight has its time to be answered, too.
 func TestTwoFlightsToANearNodeAreNotLarge(t *testing.T) {
-	l := &lane{air: nearAir(20), queue: someOps(2 * maxFlight), busy: 1}
+	l := &lane{window: nearAir(20), queue: someOps(2 * maxFlight), busy: 1}
 	large := l.take()
 	require.Len(t, large.ops, maxFlight)
 	require.False(t, l.beside(1), "a large one is away")
@@ -98,16 +98,16 @@ func TestTwoFlightsToANearNodeAreNotLarge(t *testing.T) {
 // A node may move away while crowds hide it.
 func TestACrowdLeavesBesideAFlightOnlyToANodeThatWasNearNotLongAgo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &lane{air: newAir(20), queue: make([]*op, crowd)}
+		l := &lane{window: newWindow(20), queue: make([]*op, crowd)}
 		require.False(t, l.beside(1), "nobody knows yet")
-		require.Equal(t, 1, fly(&l.air, 500, nearTrip/2))
+		require.Equal(t, 1, fly(&l.window, 500, nearTrip/2))
 		require.True(t, l.beside(1), "many were answered soon")
-		fly(&l.air, 500, 5*nearTrip)
+		fly(&l.window, 500, 5*nearTrip)
 		require.True(t, l.beside(1), "it may be busy")
 		time.Sleep(2 * periodLength)
-		fly(&l.air, 500, 5*nearTrip)
+		fly(&l.window, 500, 5*nearTrip)
 		require.False(t, l.beside(1), "for long now nothing came back soon")
-		fly(&l.air, 1, nearTrip/2)
+		fly(&l.window, 1, nearTrip/2)
 		require.True(t, l.beside(1))
 	})
 }
@@ -121,7 +121,7 @@ func TestNothingOvertakesWhatWaitsForItsKey(t *testing.T) {
 		about := func(creates bool) *op {
 			return &op{ballot: &Ballot{motion: Motion{Call: lua.Release{Keys: keys}.Call(), Creates: creates}}}
 		}
-		a := newAir(20)
+		a := newWindow(20)
 		require.Greater(t, fly(&a, 1, 5*nearTrip), 1)
 		a.depart([]*op{about(false)})
 		time.Sleep(5 * nearTrip)

@@ -20,9 +20,9 @@ const (
 	firstPause = 5 * time.Millisecond
 )
 
-// beats are the signs of life of one contest's queuers: one command per node for all
+// heartbeats are the signs of life of one contest's queuers: one command per node for all
 // of them, sent by the watchdog.
-type beats struct {
+type heartbeats struct {
 	contest *contest
 	engine  *Engine // that of the shortest heartbeat
 	kind    Queue
@@ -31,7 +31,7 @@ type beats struct {
 }
 
 // End implements [watchdog.Owner]: signs of life have no end of their own.
-func (b *beats) End() (after func()) { return nil }
+func (b *heartbeats) End() (after func()) { return nil }
 
 // queue makes q known under its hold's id, and has it give signs of life.
 func (c *Client) queue(q *queuer) {
@@ -41,12 +41,12 @@ func (c *Client) queue(q *queuer) {
 	q.place.id = q.tenure.id
 	q.place.asked = time.Now()
 	ct := q.place.contest
-	if ct.beats == nil {
-		ct.beats = &beats{contest: ct}
-		ct.beats.ward.Owner = ct.beats
+	if ct.heartbeats == nil {
+		ct.heartbeats = &heartbeats{contest: ct}
+		ct.heartbeats.ward.Owner = ct.heartbeats
 	}
 	// Two locks of one name may differ in their heartbeats: the shorter one keeps all alive.
-	if b := ct.beats; b.engine == nil || q.engine.set.beat < b.engine.set.beat {
+	if b := ct.heartbeats; b.engine == nil || q.engine.set.beat < b.engine.set.beat {
 		b.engine, b.kind = q.engine, q.kind
 		c.watchdog.Set(&b.ward, time.Now().Add(b.engine.set.sign()), time.Time{})
 	}
@@ -60,10 +60,10 @@ func (c *Client) unqueue(id string) {
 }
 
 // renew sends a sign of life and schedules the next. It runs on the watchdog's goroutine.
-func (b *beats) renew() {
+func (b *heartbeats) renew() {
 	c := b.contest.client
 	c.mu.Lock()
-	if b.contest.beats != b {
+	if b.contest.heartbeats != b {
 		c.mu.Unlock()
 		return // everyone has left
 	}
@@ -89,7 +89,7 @@ func (b *beats) renew() {
 }
 
 // beat tells every node that these holds wait.
-func (b *beats) beat(engine *Engine, kind Queue, ids []string) {
+func (b *heartbeats) beat(engine *Engine, kind Queue, ids []string) {
 	c := b.contest.client
 	start := time.Now()
 	name := c.id + "." + strconv.FormatInt(c.numbers.Add(1), 10)
@@ -113,7 +113,7 @@ func (b *beats) beat(engine *Engine, kind Queue, ids []string) {
 // decided has a sign of life that was lost with a connection repeated soon. The nodes may
 // have seen that this process does not listen, for the same reason, and give the turn of
 // its head to the next one in a moment. From a silent node no sooner answer is to be had.
-func (b *beats) decided(ballot *redlock.Ballot) {
+func (b *heartbeats) decided(ballot *redlock.Ballot) {
 	c := b.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,7 +122,7 @@ func (b *beats) decided(ballot *redlock.Ballot) {
 		return
 	}
 	b.pause = min(max(2*b.pause, firstPause), b.engine.set.sign())
-	if b.contest.beats == b {
+	if b.contest.heartbeats == b {
 		c.watchdog.Set(&b.ward, time.Now().Add(b.pause), time.Time{})
 	}
 }
@@ -175,8 +175,8 @@ func (c *Client) heard(message string) {
 	defer c.mu.Unlock()
 	if message == "" {
 		for _, ct := range c.contests {
-			if ct.beats != nil {
-				c.watchdog.Set(&ct.beats.ward, time.Now(), time.Time{})
+			if ct.heartbeats != nil {
+				c.watchdog.Set(&ct.heartbeats.ward, time.Now(), time.Time{})
 			}
 		}
 		return
@@ -187,13 +187,13 @@ func (c *Client) heard(message string) {
 		return
 	}
 	if c.made(about) {
-		q.place.contest.blind = false // this process passes the lock on to itself
+		q.place.contest.unpredictable = false // this process passes the lock on to itself
 	}
 	q.place.stir(true)
 }
 
-// note remembers what an attempt of q found, which was woken as an heir or not.
-func (p *place) note(q *queuer, d denial, heir bool) {
+// note remembers what an attempt of q found, which was woken as a successor or not.
+func (p *place) note(q *queuer, d denial, successor bool) {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -201,8 +201,8 @@ func (p *place) note(q *queuer, d denial, heir bool) {
 	if q.ticket.Final {
 		p.ticket = q.ticket.Number
 	}
-	if heir {
-		p.contest.blind = p.contest.blind || !q.next
+	if successor {
+		p.contest.unpredictable = p.contest.unpredictable || !q.next
 	}
 }
 

@@ -39,10 +39,10 @@ func TestOneServerUnderTwoAddressesIsRefused(t *testing.T) {
 		{clients[0], servers[0].Client(t)},
 		{clients[0], clients[1], clients[2], servers[1].Client(t), redistest.NewProxy(t, servers[2].Addr()).Client(t)}, // beside a quorum, too
 	} {
-		err := newGroup(t, nodes...).Meet(bg)
+		err := newGroup(t, nodes...).Handshake(bg)
 		require.ErrorIs(t, err, redlock.ErrDuplicateNode)
 	}
-	err := newGroup(t, clients[0], servers[0].Client(t)).Meet(bg)
+	err := newGroup(t, clients[0], servers[0].Client(t)).Handshake(bg)
 	require.ErrorContains(t, err, proxies[0].Addr())
 	require.ErrorContains(t, err, servers[0].Addr())
 }
@@ -51,8 +51,8 @@ func TestOneServerGivenTwiceIsRefusedEvenIfItHidesItsRunID(t *testing.T) {
 	s := redistest.Start(t)
 	require.NoError(t, s.Client(t).Do(bg, "ACL", "SETUSER", "app", "on", "nopass", "~*", "&*", "+@all", "-info").Err())
 	app := func(o *redis.Options) { o.Username, o.Password = "app", "any" }
-	require.NoError(t, newGroup(t, s.Client(t, app)).Meet(bg))
-	require.ErrorIs(t, newGroup(t, s.Client(t, app), s.Client(t, app)).Meet(bg), redlock.ErrDuplicateNode)
+	require.NoError(t, newGroup(t, s.Client(t, app)).Handshake(bg))
+	require.ErrorIs(t, newGroup(t, s.Client(t, app), s.Client(t, app)).Handshake(bg), redlock.ErrDuplicateNode)
 }
 
 func TestServerThatIsFoundToBeADuplicateLaterNeverVotes(t *testing.T) {
@@ -82,7 +82,7 @@ func TestQuorumStartsWithoutTheNodesThatAreMissing(t *testing.T) {
 	g, err := redlock.New(clients, redlock.Config{NodeTimeout: slow, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
-	require.NoError(t, g.Meet(bg))
+	require.NoError(t, g.Handshake(bg))
 	for i, p := range proxies {
 		if i == 1 || i == 3 {
 			require.Contains(t, log.String(), p.Addr())
@@ -107,7 +107,7 @@ func TestMinorityIsNoStart(t *testing.T) {
 	servers, proxies, clients := proxied(t, 3)
 	servers[0].Kill()
 	servers[2].Kill()
-	err := newGroup(t, clients...).Meet(bg)
+	err := newGroup(t, clients...).Handshake(bg)
 	require.ErrorIs(t, err, redlock.ErrNoQuorum)
 	require.ErrorContains(t, err, "connect: no quorum: 1 of 3 nodes agreed, 2 needed")
 	require.ErrorContains(t, err, proxies[0].Addr()+": ")
@@ -119,9 +119,9 @@ func TestMeetingEndsWithItsContext(t *testing.T) {
 	proxies[0].Blackhole(true)
 	ctx, cancel := context.WithCancel(bg)
 	cancel()
-	require.ErrorIs(t, newGroup(t, clients...).Meet(ctx), context.Canceled)
+	require.ErrorIs(t, newGroup(t, clients...).Handshake(ctx), context.Canceled)
 	proxies[0].Blackhole(false)
-	proxies[0].Reset() // or the group's end waits for the meeting
+	proxies[0].Reset() // or the group's end waits for the handshake
 }
 
 func TestUserWhoMayNotRunScriptsIsRefused(t *testing.T) {
@@ -129,7 +129,7 @@ func TestUserWhoMayNotRunScriptsIsRefused(t *testing.T) {
 	require.NoError(t, s.Client(t).Do(bg, "ACL", "SETUSER", "app", "on", "nopass", "~*", "&*", "+@all", "-@scripting").Err())
 	app := s.Client(t, func(o *redis.Options) { o.Username, o.Password = "app", "any" })
 	others := redistest.Clients(t, redistest.StartN(t, 2))
-	err := newGroup(t, others[0], others[1], app).Meet(bg)
+	err := newGroup(t, others[0], others[1], app).Handshake(bg)
 	require.ErrorContains(t, err, s.Addr()+" runs no scripts for this user")
 	require.ErrorContains(t, err, "NOPERM")
 }

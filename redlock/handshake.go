@@ -13,16 +13,16 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// Meet connects to every node and returns nil if a quorum can vote. Nodes that are
-// missing are met later, when they can be reached. A node that never could vote, as
+// Handshake connects to every node and returns nil if a quorum can vote. With nodes that
+// are missing there is one later, when they can be reached. A node that never could vote, as
 // it is another one's server or refuses scripts, is an error even beside a quorum.
-func (g *Group) Meet(ctx context.Context) error {
+func (g *Group) Handshake(ctx context.Context) error {
 	b, err := g.Decide(ctx, Motion{
-		Name:  "connect",
-		Call:  lua.Probe{}.Call(),
-		Yes:   func(any) (bool, error) { return true, nil },
-		All:   true,
-		meets: true,
+		Name:       "connect",
+		Call:       lua.Probe{}.Call(),
+		Yes:        func(any) (bool, error) { return true, nil },
+		All:        true,
+		handshakes: true,
 	})
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (g *Group) Meet(ctx context.Context) error {
 	return nil
 }
 
-// patience is how long it may take to meet the node. A ClusterClient may first ask a
+// patience is how long a handshake with the node may take. A ClusterClient may first ask a
 // server that is stuck which other servers there are, and waits for it for as long as it is
 // set to.
 func (n *node) patience() time.Duration {
@@ -61,8 +61,8 @@ func (n *node) patience() time.Duration {
 	return p
 }
 
-// meetAgain is how long a node that was refused is not asked again.
-const meetAgain = time.Second
+// handshakeAgain is how long a node that was refused is not asked again.
+const handshakeAgain = time.Second
 
 // patience is for what is not once per lock: longer than a command takes.
 func patience(nodeTimeout time.Duration) time.Duration { return max(5*nodeTimeout, time.Second) }
@@ -87,19 +87,19 @@ func isFinal(err error) bool {
 	return slices.ContainsFunc(final, func(s string) bool { return strings.Contains(refusal.Error(), s) })
 }
 
-// meet learns which server the node is. Until then it has no vote: the same server under
+// handshake learns which server the node is. Until then it has no vote: the same server under
 // two addresses must not vote twice (trap 18). It is asked again after it turned out to be
 // another's.
-func (n *node) meet(ctx context.Context) error {
-	if n.met.Load() {
+func (n *node) handshake(ctx context.Context) error {
+	if n.identified.Load() {
 		return nil
 	}
-	n.meeting.Lock()
-	defer n.meeting.Unlock()
-	if n.met.Load() {
+	n.handshaking.Lock()
+	defer n.handshaking.Unlock()
+	if n.identified.Load() {
 		return nil
 	}
-	if n.refused != nil && time.Since(n.refusedAt) < meetAgain {
+	if n.refused != nil && time.Since(n.refusedAt) < handshakeAgain {
 		return n.refused
 	}
 	ctx, cancel := context.WithTimeout(ctx, n.patience())
@@ -107,22 +107,22 @@ func (n *node) meet(ctx context.Context) error {
 	err := n.identify(ctx)
 	n.refused = nil
 	if err == nil {
-		n.met.Store(true)
+		n.identified.Store(true)
 	} else if isUnfit(err) {
 		n.refused, n.refusedAt = err, time.Now()
 	}
 	return err
 }
 
-// doubt has the node met again if a connection of it was one to another node's server. The
+// doubt has another handshake made if a connection of it was one to another node's server. The
 // others, which are to its own, were asked when they were made.
 func (n *node) doubt(err error) {
 	if !errors.Is(err, ErrDuplicateNode) {
 		return
 	}
-	n.meeting.Lock()
-	defer n.meeting.Unlock()
-	n.met.Store(false)
+	n.handshaking.Lock()
+	defer n.handshaking.Unlock()
+	n.identified.Store(false)
 	n.refused, n.refusedAt = err, time.Now()
 }
 

@@ -31,8 +31,8 @@ const (
 	periodLength = 15 * time.Second
 )
 
-// air is what is on its way to one node and back. It is guarded by the lane's mu.
-type air struct {
+// A window is what is in flight: on its way to one node and back. It is guarded by the lane's mu.
+type window struct {
 	flights map[*flight]struct{}
 	spare   *flight // to be used again; nil: none
 	large   int     // flights of more than maxBeside
@@ -47,7 +47,7 @@ type air struct {
 
 	// keys are what the indexed flights carry commands about. A flight is indexed as soon
 	// as another may leave beside it.
-	keys map[string]aloft
+	keys map[string]inFlight
 }
 
 // A period is a time over which round trips are measured.
@@ -57,8 +57,8 @@ type period struct {
 	before time.Duration // that of the period before
 }
 
-// aloft is what is away about one key.
-type aloft struct {
+// inFlight counts what is in flight about one key.
+type inFlight struct {
 	commands  int
 	creations int       // those of them that create the key
 	last      time.Time // when the last of them left
@@ -69,7 +69,7 @@ type flight struct {
 	ops     []*op
 	start   time.Time
 	beside  bool  // another was away at the same time
-	indexed bool  // in air.keys
+	indexed bool  // in window.keys
 	stuck   bool  // every op has timed out
 	here    bool  // on a caller's goroutine
 	silence error // why the node did not answer; nil: it did
@@ -94,23 +94,23 @@ const (
 	failed
 )
 
-func newAir(connections int) air {
-	return air{
+func newWindow(connections int) window {
+	return window{
 		flights: make(map[*flight]struct{}),
 		limit:   max(1, min(maxWidth, connections/2)), // the user needs some too
 		width:   1,
-		keys:    make(map[string]aloft),
+		keys:    make(map[string]inFlight),
 	}
 }
 
 // splits tells whether a crowd may leave beside the flight that is away.
-func (a *air) splits() bool { return a.near && a.large == 0 && a.limit > 1 }
+func (a *window) splits() bool { return a.near && a.large == 0 && a.limit > 1 }
 
 // blocks tells whether o has to wait for a flight that carries its key, which is indexed,
 // or for how long if it need not wait for that: on the way to a far node, a creation follows a
 // removal that left a good while before it, and will not overtake it. If it does all the
 // same, the node refuses it and nothing is wrong.
-func (a *air) blocks(o *op, now time.Time) (blocked bool, wait time.Duration) {
+func (a *window) blocks(o *op, now time.Time) (blocked bool, wait time.Duration) {
 	if len(a.keys) == 0 {
 		return false, 0
 	}
@@ -126,7 +126,7 @@ func (a *air) blocks(o *op, now time.Time) (blocked bool, wait time.Duration) {
 
 // board parts a queue into those who can go now, so many at the most, who keep its array,
 // and those who have to wait.
-func (a *air) board(queue []*op, most int) (ops, rest []*op) {
+func (a *window) board(queue []*op, most int) (ops, rest []*op) {
 	a.index()
 	if len(a.keys) == 0 {
 		n := min(len(queue), most)
@@ -159,7 +159,7 @@ func (a *air) board(queue []*op, most int) (ops, rest []*op) {
 
 // wait is how long until the next flight should leave beside those that are away:
 // were all to leave at once, what comes then would wait for all of them to land.
-func (a *air) wait(now time.Time) time.Duration {
+func (a *window) wait(now time.Time) time.Duration {
 	if a.width == 1 {
 		return 0
 	}
@@ -167,7 +167,7 @@ func (a *air) wait(now time.Time) time.Duration {
 }
 
 // depart makes a flight of ops.
-func (a *air) depart(ops []*op) *flight {
+func (a *window) depart(ops []*op) *flight {
 	f := a.spare
 	if a.spare = nil; f == nil {
 		f = new(flight)
@@ -187,7 +187,7 @@ func (a *air) depart(ops []*op) *flight {
 }
 
 // land notes that f is over.
-func (a *air) land(f *flight, end landing) {
+func (a *window) land(f *flight, end landing) {
 	delete(a.flights, f)
 	if len(f.ops) > maxBeside {
 		a.large--
@@ -218,7 +218,7 @@ func (a *air) land(f *flight, end landing) {
 }
 
 // room is an empty queue.
-func (a *air) room() []*op {
+func (a *window) room() []*op {
 	if a.spare == nil {
 		return nil
 	}
@@ -228,7 +228,7 @@ func (a *air) room() []*op {
 }
 
 // keep has f and its arrays used again.
-func (a *air) keep(f *flight) {
+func (a *window) keep(f *flight) {
 	clear(f.ops)
 	clear(f.sent)
 	*f = flight{ops: f.ops[:0], exchange: f.emptied(), sent: f.sent[:0]}
@@ -236,14 +236,14 @@ func (a *air) keep(f *flight) {
 }
 
 // stick notes that f is stuck: nothing waits for it any more.
-func (a *air) stick(f *flight) {
+func (a *window) stick(f *flight) {
 	f.stuck = true
 	a.release(f)
 }
 
 // measure takes the time of one flight. It includes what the node and this process
 // were busy with, so that only the shortest tell how far the node is.
-func (a *air) measure(trip time.Duration, now time.Time) {
+func (a *window) measure(trip time.Duration, now time.Time) {
 	p := &a.period
 	if now.Sub(p.start) >= periodLength {
 		*p = period{start: now, before: p.best}
@@ -259,7 +259,7 @@ func (a *air) measure(trip time.Duration, now time.Time) {
 
 // index notes what the flights that are away carry. Most flights are alone, and land
 // without having been looked at.
-func (a *air) index() {
+func (a *window) index() {
 	for f := range a.flights {
 		if !f.indexed && !f.stuck {
 			f.indexed = true
@@ -269,14 +269,14 @@ func (a *air) index() {
 }
 
 // release forgets what f carries.
-func (a *air) release(f *flight) {
+func (a *window) release(f *flight) {
 	if f.indexed {
 		f.indexed = false
 		a.add(f, -1)
 	}
 }
 
-func (a *air) add(f *flight, n int) {
+func (a *window) add(f *flight, n int) {
 	for _, o := range f.ops {
 		key := o.key()
 		if key == "" {

@@ -14,14 +14,14 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// An heir of a fair lock is told of the release by nobody. Whatever becomes of its request,
+// A successor of a fair lock is told of the release by nobody. Whatever becomes of its request,
 // it takes the lock soon, and not with its next sign of life.
 
-// hurry is the most that an heir waits once it can take the lock.
+// hurry is the most that a successor waits once it can take the lock.
 const hurry = 50 * time.Millisecond
 
-// heir has a process wait for the lock, whose next sign of life is a second away.
-func heir(p *process) <-chan grant {
+// successor has a process wait for the lock, whose next sign of life is a second away.
+func successor(p *process) <-chan grant {
 	g := wait(bg, p.queue(lock.WithWaiterHeartbeat(beat)))
 	synctest.Wait()
 	time.Sleep(20*time.Second + beat/16)
@@ -46,13 +46,13 @@ func TestHeirAsksAgainIfTheHeadLeftBetweenItsRequestAndTheRelease(t *testing.T) 
 		const way = 20 * time.Millisecond
 		p := w.process()
 		l := w.lock(p.queue())
-		first := heir(p)
+		first := successor(p)
 		require.NoError(t, l.Unlock(bg))
 		l = (<-first).lease // over connections that are there from now on
 		ctx, cancel := context.WithCancel(bg)
 		head := wait(ctx, w.process().queue())
 		synctest.Wait()
-		g := heir(p)
+		g := successor(p)
 		forget(t, p)
 		each(w.nodes, func(n *virtual.Node) { n.SetDelay(way, way) })
 		cancel() // the head's release takes three ways, too
@@ -71,7 +71,7 @@ func TestHeirIsNoSlowerForTroublesOfLongAgo(t *testing.T) {
 		l := w.lock(p.queue(lock.WithTTL(time.Minute)))
 		each(w.nodes, (*virtual.Node).Pause)
 		time.AfterFunc(10*time.Second, func() { each(w.nodes, (*virtual.Node).Resume) })
-		g := heir(p)
+		g := successor(p)
 		forget(t, p)
 		start := time.Now()
 		require.NoError(t, l.Unlock(bg))
@@ -84,7 +84,7 @@ func TestHeirAsksAgainSoonAfterItsConnectionStalled(t *testing.T) {
 		const stall = 900 * time.Millisecond
 		p := w.process()
 		l := w.lock(p.queue())
-		g := heir(p)
+		g := successor(p)
 		each(w.nodes, func(n *virtual.Node) { n.SetDelay(stall, 0) })
 		time.AfterFunc(time.Millisecond, func() { each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 0) }) })
 		start := time.Now()
@@ -110,7 +110,7 @@ func TestHeirAsksAgainIfANodeWasSlowAndAStrangerAheadOnAnother(t *testing.T) {
 		time.Sleep(5 * time.Second)
 
 		w.nodes[2].SetDelay(time.Millisecond, 0) // its ticket is a quorum's that knows the stranger
-		g := heir(p)
+		g := successor(p)
 		const slow = 300 * time.Millisecond
 		w.nodes[2].SetDelay(slow, 0)
 		time.AfterFunc(time.Millisecond, func() { w.nodes[2].SetDelay(0, 0) })

@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	// An heir that may have come too early asks again after firstHurry, then after twice
+	// A successor that may have come too early asks again after firstHurry, then after twice
 	// that, up to lastHurry, and so often that it takes about a second.
 	firstHurry = 5 * time.Millisecond
 	lastHurry  = 50 * time.Millisecond
 	hurries    = 24
 )
 
-// An inheritance is what a queuer has to see to that was named to the nodes as the heir of a
+// A succession is what a queuer has to see to that was named to the nodes as the successor of a
 // hold: a node on which the release found it at the head has woken nobody. It asks until no
 // node can have run the release after its request. Signs of life would find the free lock,
 // too, but later.
-type inheritance struct {
+type succession struct {
 	open  bool
 	tries int
 }
 
-// pause is how long the heir waits until it asks again; 0: it need not hurry.
-func (i *inheritance) pause() time.Duration {
+// pause is how long the successor waits until it asks again; 0: it need not hurry.
+func (i *succession) pause() time.Duration {
 	if !i.open || i.tries == hurries {
 		return 0
 	}
@@ -60,10 +60,10 @@ func (q *queuer) early(b *redlock.Ballot) bool {
 	return turn && silent
 }
 
-// heir is the queuer that is probably next, if that is known to be one of this process: it
+// successor is the queuer that is probably next, if that is known to be one of this process: it
 // need not wait for the message to come round. nil: there is none. Called with mu held.
-func (ct *contest) heir() (first *place) {
-	if ct.blind || len(ct.queue) == 0 || ct.queue[0].queuer == nil {
+func (ct *contest) successor() (first *place) {
+	if ct.unpredictable || len(ct.queue) == 0 || ct.queue[0].queuer == nil {
 		return nil
 	}
 	for _, p := range ct.queue {
@@ -74,24 +74,24 @@ func (ct *contest) heir() (first *place) {
 	return first
 }
 
-// inherit has p, unless it is nil, ask for the lock as its heir. Called with mu held.
-func (p *place) inherit() {
+// succeed has p, unless it is nil, ask for the lock as its successor. Called with mu held.
+func (p *place) succeed() {
 	if p != nil {
-		p.heir = true
+		p.successor = true
 		p.stir(true)
 	}
 }
 
-// asks notes that p asks now. It tells whether p was named as an heir since it last did.
-func (p *place) asks() (heir bool) {
+// asks notes that p asks now. It tells whether p was named as a successor since it last did.
+func (p *place) asks() (successor bool) {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	heir, p.heir = p.heir, false
+	successor, p.successor = p.successor, false
 	p.asked = time.Now()
 	select {
 	case <-p.wake: // whatever the reason was, it looks now
 	default:
 	}
-	return heir
+	return successor
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-// debts are the removals that a node has not confirmed. They are tried again, all
+// pendingReleases are the removals that a node has not confirmed. They are tried again, all
 // together and with a growing pause, until each is confirmed or its key has
 // outlived its TTL anyway (I5).
 //
@@ -15,7 +15,7 @@ import (
 // of a server that is stopped. Such a removal is owed until it is confirmed, if need be for
 // days. That takes no more memory with time: once so many are owed, a node that does not
 // answer is sent nothing more that creates a key.
-type debts struct {
+type pendingReleases struct {
 	ops   []*op
 	timer *time.Timer
 	armed bool
@@ -34,7 +34,7 @@ const (
 // counts tells one count of a lane from the next, and from those of all other lanes.
 var counts atomic.Uint64
 
-func (d *debts) init(l *lane) {
+func (d *pendingReleases) init(l *lane) {
 	d.count = counts.Add(1)
 	d.pause = backoff.NewExponentialBackOff(
 		backoff.WithInitialInterval(50*time.Millisecond),
@@ -46,13 +46,13 @@ func (d *debts) init(l *lane) {
 }
 
 // stop is called with the lane's mu held.
-func (d *debts) stop() {
+func (d *pendingReleases) stop() {
 	d.timer.Stop()
 	d.ops = nil
 }
 
 // answered notes that the node is not silent. Called with the lane's mu held.
-func (d *debts) answered() {
+func (d *pendingReleases) answered() {
 	if d.open > 0 {
 		d.open, d.count = 0, counts.Add(1)
 	}
@@ -60,7 +60,7 @@ func (d *debts) answered() {
 
 // note counts o if it is the removal of a key that may still be created. Called with the
 // lane's mu held.
-func (d *debts) note(o *op) {
+func (d *pendingReleases) note(o *op) {
 	if m := &o.ballot.motion; m.Removes && o.counted != d.count && m.Footprint.open(o.node) {
 		o.counted = d.count
 		d.open++
@@ -71,7 +71,7 @@ func (d *debts) note(o *op) {
 func (l *lane) owe(o *op) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := &l.debts
+	d := &l.pending
 	now := time.Now()
 	if l.closed || !o.owed(now) {
 		return
@@ -94,10 +94,10 @@ func (l *lane) collect() {
 	now := time.Now()
 	l.mu.Lock()
 	var due []*op
-	for _, o := range l.debts.ops {
+	for _, o := range l.pending.ops {
 		if !o.owed(now) {
-			if o.counted == l.debts.count {
-				l.debts.open--
+			if o.counted == l.pending.count {
+				l.pending.open--
 			}
 			continue
 		}
@@ -105,8 +105,8 @@ func (l *lane) collect() {
 		o.moves, o.asking, o.stray, o.narrow, o.halved = 0, false, false, false, false
 		due = append(due, o)
 	}
-	l.debts.ops = nil
-	l.debts.armed = false
+	l.pending.ops = nil
+	l.pending.armed = false
 	l.mu.Unlock()
 	for _, o := range due {
 		l.node.root().way(o.key()).submit(o) // its slot may have moved
@@ -116,5 +116,5 @@ func (l *lane) collect() {
 // overdrawn tells whether nothing that creates a key may be sent any more, as the node is
 // silent and enough is owed to it. Called with mu held.
 func (l *lane) overdrawn() bool {
-	return l.debts.open >= maxOpen && (l.failing || l.stuck > 0)
+	return l.pending.open >= maxOpen && (l.failing || l.stuck > 0)
 }

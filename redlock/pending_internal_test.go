@@ -9,9 +9,9 @@ import (
 // Only a node that does not answer is sent nothing more that creates a key, and only once much
 // is owed to it. Its first answer settles all of that: the next silence begins with nothing.
 func TestNodeThatHasAnsweredIsOwedNothing(t *testing.T) {
-	l := &lane{air: nearAir(2)}
-	land := func(end landing) { l.land(l.air.depart(someOps(1)), end) }
-	l.debts.open = maxOpen
+	l := &lane{window: nearAir(2)}
+	land := func(end landing) { l.land(l.window.depart(someOps(1)), end) }
+	l.pending.open = maxOpen
 	require.False(t, l.overdrawn(), "it answers")
 	land(failed)
 	require.True(t, l.overdrawn())
@@ -19,8 +19,8 @@ func TestNodeThatHasAnsweredIsOwedNothing(t *testing.T) {
 	land(failed)
 	require.False(t, l.overdrawn())
 
-	l.debts.open, l.failing, l.stuck = maxOpen-1, false, 1
+	l.pending.open, l.failing, l.stuck = maxOpen-1, false, 1
 	require.False(t, l.overdrawn())
-	l.debts.open = maxOpen
+	l.pending.open = maxOpen
 	require.True(t, l.overdrawn(), "a flight is stuck there")
 }
