@@ -26,8 +26,9 @@ type contest struct {
 	asking *redlock.Ballot // the contenders' attempt that is under way, or was cut off; nil: none
 
 	// Of contenders.
-	wakes *waiter.Subscription // nil: none
-	even  bool                 // others have a chance: the message of the last release is to wake the head
+	wakes  *waiter.Subscription // nil: none
+	rivals *rivals              // nil: none was heard of
+	even   bool                 // others have a chance: the message of the last release is to wake the head
 	// Of queuers.
 	unpredictable bool        // it cannot be guessed who is next
 	heartbeats    *heartbeats // nil: none
@@ -223,7 +224,28 @@ func (ct *contest) published(id string) {
 		(ct.tenure == nil || ct.tenure.id != id) {
 		return
 	}
+	if pause := ct.behindRivals(id); pause > 0 {
+		ct.wakeLater(pause, true)
+		return
+	}
 	ct.wakeHead(true)
+}
+
+// behindRivals tells for how long the head leaves a name that was released by the hold called id
+// to other processes. Called with mu held.
+func (ct *contest) behindRivals(id string) time.Duration {
+	switch {
+	case id == "" || ct.tenure != nil:
+		return 0 // messages were missed, or the nodes are asked what has become of the tenure
+	case !ct.client.made(id):
+		if ct.rivals == nil {
+			ct.rivals = new(rivals)
+		}
+		ct.rivals.heard(id)
+	case ct.rivals == nil:
+		return 0
+	}
+	return ct.rivals.pause()
 }
 
 // won has t begin, in place of p's wait if there was one. It fails if the client is closed, or
@@ -246,6 +268,9 @@ func (c *Client) won(t *tenure, p *place) bool {
 	ct.tenure, t.contest = t, ct
 	ct.last, ct.asking = nil, nil
 	ct.even = false
+	if ct.rivals != nil {
+		ct.rivals.lost = 0
+	}
 	if p != nil {
 		ct.remove(p)
 	}

@@ -204,7 +204,7 @@ func (c *Client) over(t *tenure, successor *place) {
 	ct.tenure = nil
 	c.freed()
 	if ct.even {
-		ct.wakeLater()
+		ct.wakeLater(fairChance, false)
 	} else {
 		ct.wakeHead(false)
 	}
@@ -214,14 +214,15 @@ func (c *Client) over(t *tenure, successor *place) {
 	ct.tidy()
 }
 
-// wakeLater wakes the contender at the head if the message does not. Called with mu held.
-func (ct *contest) wakeLater() {
+// wakeLater wakes the contender at the head after a while, if nothing does before. Called with mu
+// held.
+func (ct *contest) wakeLater(pause time.Duration, look bool) {
 	if len(ct.queue) == 0 {
 		return
 	}
-	time.AfterFunc(fairChance, func() {
+	time.AfterFunc(pause, func() {
 		ct.client.mu.Lock()
 		defer ct.client.mu.Unlock()
-		ct.wakeHead(false)
+		ct.wakeHead(look)
 	})
 }

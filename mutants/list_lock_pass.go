@@ -297,4 +297,20 @@ var lockPassMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestAHoldThatWasPassedOnIsUnlockedByForce$",
 	},
+	{
+		Name:    "no process leaves another one a head start",
+		File:    "lock/rivals.go",
+		Old:     "headStart * time.Duration(max(0, r.count()-r.lost))",
+		New:     "0",
+		Package: "lock",
+		Tests:   "^TestProcessesThatWantOneNameTakeTurns$",
+	},
+	{
+		Name:    "a process does not notice that it has had its turn",
+		File:    "lock/contest.go",
+		Old:     "		ct.rivals.lost = 0\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestProcessesThatWantOneNameTakeTurns$",
+	},
 }
