@@ -259,6 +259,10 @@ func TestHistoriesThatOnlyLookBad(t *testing.T) {
 			h.away = []span{{"w2.0", 320 * ms, 3_840 * ms}}
 			h.End = 4000 * ms
 		},
+		"a release came after the deadline": func(h *History) {
+			b := h.call("B")
+			b.Over, b.Deadline, b.Unlocked = lock.ReasonGone.String(), b.Unlock+5*ms, b.Unlock+200*ms
+		},
 		"the last hold of a reign is long": func(h *History) {
 			last := had("w2.0", 3, "orders", "C.2", 13, 300, 311, 3_900)
 			again := had("w2.0", 4, "orders", "C.2", 13, 3_840, 3_850, 3_860)

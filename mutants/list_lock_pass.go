@@ -93,7 +93,7 @@ var lockPassMutants = []Mutant{
 	{
 		Name: "others have no chance after a tenure",
 		File: "lock/pass.go",
-		Old: `		ct.wakeLater()
+		Old: `		ct.wakeLater(fairChance, false)
 `,
 		New: `		ct.wakeHead(false)
 `,
