@@ -40,25 +40,6 @@ type contestKey struct {
 	queue bool // of queuers
 }
 
-// A place is where one blocked Lock stands in its contest.
-type place struct {
-	contest *contest
-	queuer  *queuer       // nil: a contender
-	wake    chan struct{} // one slot: it became the head, or has reason to look; see signal
-
-	// Of a contender.
-	contender *contender
-	look      bool   // try, even if this process seems to hold the lock
-	attempts  bool   // its attempt is under way
-	lease     *Lease // that it was passed; nil: none
-
-	// Of a queuer.
-	id        string    // of the hold that waits on the nodes; "": none yet
-	ticket    int64     // once a quorum has it; 0: not yet
-	successor bool      // named as one since it last asked
-	asked     time.Time // when it last asked
-}
-
 // join queues p for key.
 func (c *Client) join(p *place, key contestKey) {
 	c.mu.Lock()
@@ -76,79 +57,6 @@ func (c *Client) contest(key contestKey) *contest {
 		c.contests[key] = ct
 	}
 	return ct
-}
-
-// began is when the Lock of p was called.
-func (p *place) began() time.Time {
-	if p.queuer != nil {
-		return p.queuer.began
-	}
-	return p.contender.began
-}
-
-// turn tells whether p, a contender's, is to make an attempt now. If not as this process has the
-// name, it tells by what tenure.
-func (p *place) turn() (turn bool, behind *tenure) {
-	c := p.contest.client
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	behind = p.contest.tenure
-	if !p.leads() || behind != nil && !p.look {
-		return false, behind
-	}
-	p.look, p.attempts = false, true
-	return true, nil
-}
-
-// leads tells whether p is at the head. One that was passed the lock is nowhere any more. Called
-// with mu held.
-func (p *place) leads() bool {
-	queue := p.contest.queue
-	return len(queue) > 0 && queue[0] == p
-}
-
-// passed is the lease that p was passed by another one of this process; nil: none.
-func (p *place) passed() *Lease {
-	c := p.contest.client
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return p.lease
-}
-
-// lookAgain has p try even if this process seems to hold the lock: somebody may have
-// ended that by force.
-func (p *place) lookAgain() {
-	c := p.contest.client
-	c.mu.Lock()
-	p.look = true
-	c.mu.Unlock()
-}
-
-// signal returns what p waits on. Called with mu held.
-func (p *place) signal() chan struct{} {
-	if p.wake == nil {
-		p.wake = make(chan struct{}, 1)
-	}
-	return p.wake
-}
-
-// stir wakes p. Called with mu held.
-func (p *place) stir(look bool) {
-	p.look = p.look || look
-	select {
-	case p.signal() <- struct{}{}:
-	default: // the signal that is there will do
-	}
-}
-
-// leave gives the place up, and the turn to who is behind it. It returns the lease that p was
-// passed meanwhile, which is to be given back.
-func (p *place) leave() *Lease {
-	c := p.contest.client
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p.contest.remove(p)
-	return p.lease
 }
 
 // remove takes p out of the queue, and wakes who is at the head after it. Called with mu held.
@@ -313,29 +221,6 @@ func (c *Client) tenure(key contestKey) *tenure {
 	return nil
 }
 
-// saw remembers what an attempt found, for the errors of those who made none. If that is
-// a hold of this client that has ended, it has overtaken the release: it is not worth
-// waiting for a message, as there may be none.
-func (p *place) saw(d denial) denial {
-	c := p.contest.client
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if d.sure && c.ended(p.contest.key.lock, d.holder) {
-		d.sure = false
-	}
-	p.contest.last, p.contest.asking = &d, nil
-	p.attempts = false
-	return d
-}
-
-// seen tells who has the lock, as far as this process knows.
-func (p *place) seen() denial {
-	c := p.contest.client
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return p.contest.seen()
-}
-
 // seen tells who has the lock, as far as this process knows. Called with mu held.
 func (ct *contest) seen() denial {
 	if t := ct.tenure; t != nil {
@@ -345,18 +230,6 @@ func (ct *contest) seen() denial {
 		return denial{}
 	}
 	return *ct.last
-}
-
-// asks remembers the attempt that p makes, unless p is nil, for the errors of those who
-// wait behind it.
-func (p *place) asking(b *redlock.Ballot) {
-	if p == nil {
-		return
-	}
-	c := p.contest.client
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p.contest.asking = b
 }
 
 // known is what this process knows of why the engine's lock is not to be had.
