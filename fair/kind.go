@@ -3,36 +3,36 @@ package fair
 import (
 	"time"
 
-	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/internal/kind"
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// kind is what is special about this lock: who finds it taken stands in a queue on the
+// scripts are what is special about this lock: who finds it taken stands in a queue on the
 // nodes, and a release wakes the head of that queue alone.
-type kind struct{}
+type scripts struct{}
 
-var _ lock.Queue = kind{}
+var _ kind.Queue = scripts{}
 
-func common(r lock.Request) lua.Fair {
+func common(r kind.Request) lua.Fair {
 	return lua.Fair{Keys: r.Keys, Channel: r.Channel, Alone: r.Alone, Life: r.Life}
 }
 
-func acquire(r lock.Request) lua.FairAcquire {
+func acquire(r kind.Request) lua.FairAcquire {
 	return lua.FairAcquire{Fair: common(r), Hold: r.Hold, TTL: r.TTL, Retention: r.Retention, Guard: r.Guard}
 }
 
-func (kind) Acquire(r lock.Request) lua.Call { return acquire(r).Call() }
+func (scripts) Acquire(r kind.Request) lua.Call { return acquire(r).Call() }
 
-func (kind) Acquired(reply any) (lua.Acquired, error) { return lua.ParseFairAcquired(reply) }
+func (scripts) Acquired(reply any) (lua.Acquired, error) { return lua.ParseFairAcquired(reply) }
 
-func (kind) Wait(r lock.Request, ticket lua.Ticket, round int64) lua.Call {
+func (scripts) Wait(r kind.Request, ticket lua.Ticket, round int64) lua.Call {
 	a := acquire(r)
 	a.Wait, a.Ticket, a.Round = true, ticket, round
 	return a.Call()
 }
 
 // Release wakes the head even if it is to be quiet, but for the successor, who asks unasked.
-func (kind) Release(r lock.Request, quiet bool, mark time.Duration) lua.Call {
+func (scripts) Release(r kind.Request, quiet bool, mark time.Duration) lua.Call {
 	release := lua.FairRelease{Fair: common(r), Hold: r.Hold, Mark: mark, Undo: r.Undo}
 	if quiet {
 		release.Successor = r.Successor
@@ -40,22 +40,22 @@ func (kind) Release(r lock.Request, quiet bool, mark time.Duration) lua.Call {
 	return release.Call()
 }
 
-func (kind) Released(reply any) (bool, error) { return lua.ParseReleased(reply) }
+func (scripts) Released(reply any) (bool, error) { return lua.ParseReleased(reply) }
 
-func (kind) Yield(r lock.Request, ticket lua.Ticket, round int64) lua.Call {
+func (scripts) Yield(r kind.Request, ticket lua.Ticket, round int64) lua.Call {
 	return lua.FairYield{Fair: common(r), Hold: r.Hold, Ticket: ticket, Round: round}.Call()
 }
 
-func (kind) Yielded(reply any) (int64, error) { return lua.ParseFairYielded(reply) }
+func (scripts) Yielded(reply any) (int64, error) { return lua.ParseFairYielded(reply) }
 
-func (kind) Settle(r lock.Request) lua.Call {
+func (scripts) Settle(r kind.Request) lua.Call {
 	return lua.FairSettle{Fair: common(r), Hold: r.Hold}.Call()
 }
 
-func (kind) Settled(reply any) (bool, error) { return lua.ParseFairSettled(reply) }
+func (scripts) Settled(reply any) (bool, error) { return lua.ParseFairSettled(reply) }
 
-func (kind) Beat(r lock.Request, name string, holds []string) lua.Call {
+func (scripts) Beat(r kind.Request, name string, holds []string) lua.Call {
 	return lua.FairBeat{Fair: common(r), Name: name, Holds: holds}.Call()
 }
 
-func (kind) Due(reply any) ([]string, error) { return lua.ParseFairBeat(reply) }
+func (scripts) Due(reply any) ([]string, error) { return lua.ParseFairBeat(reply) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cenkalti/backoff/v4"
 
+	"github.com/holdfast-go/holdfast/internal/kind"
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
@@ -29,7 +30,7 @@ var errTryOver = errors.New("the time of a TryLock is over")
 
 // An acquisition is one call of Lock or TryLock.
 type acquisition struct {
-	engine *Engine
+	engine *engine
 	ctx    context.Context
 	slot   *slot
 	shared bool // others may be at work for the same owner
@@ -39,7 +40,7 @@ type acquisition struct {
 
 	last *denial // of a TryLock or a re-entry: why the attempt before failed; nil: it is the first
 
-	contender contender // is turns, of a lock that is not a Queue
+	contender contender // is turns, of a lock that is not a kind.Queue
 }
 
 // turns is how one blocked Lock comes to its turn: by being the first to find the lock
@@ -74,7 +75,7 @@ func (d *denial) tells() bool {
 	return d.cut == nil && (d.holder != "" || d.err != nil || d.split != nil)
 }
 
-func (e *Engine) acquire(ctx context.Context, block bool) (*Lease, error) {
+func (e *engine) acquire(ctx context.Context, block bool) (*Lease, error) {
 	if e.err != nil {
 		return nil, e.err
 	}
@@ -164,7 +165,7 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 		return e.try(a.ctx, a.slot)
 	}
 	if a.turns == nil {
-		if q, ok := e.kind.(Queue); ok {
+		if q, ok := e.kind.(kind.Queue); ok {
 			a.turns = newQueuer(a, q)
 		} else {
 			a.turns = a.contend()

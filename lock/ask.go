@@ -92,7 +92,7 @@ func (q *queuer) ask() (*Lease, denial, error) {
 }
 
 // queued tells whether a reply to Wait has left the hold in the node's queue.
-func (e *Engine) queued(reply any) bool {
+func (e *engine) queued(reply any) bool {
 	a, err := e.kind.Acquired(reply)
 	return err == nil && a.Ticket > 0
 }

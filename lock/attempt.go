@@ -17,7 +17,7 @@ const markLife = 10 * time.Second
 
 // attempt tries once to take the lock for a new tenure. Without a lease, the denial or
 // the error says why; then whatever was granted has been given back.
-func (e *Engine) attempt(ctx context.Context, s *slot, p *place) (*Lease, denial, error) {
+func (e *engine) attempt(ctx context.Context, s *slot, p *place) (*Lease, denial, error) {
 	t := e.newTenure(s)
 	b := e.client.group.Draft(t.claim())
 	p.asking(b)
@@ -25,7 +25,7 @@ func (e *Engine) attempt(ctx context.Context, s *slot, p *place) (*Lease, denial
 }
 
 // try is attempt for a TryLock, which has a bound.
-func (e *Engine) try(ctx context.Context, s *slot) (*Lease, denial, error) {
+func (e *engine) try(ctx context.Context, s *slot) (*Lease, denial, error) {
 	t := e.newTenure(s)
 	t.brief = true
 	b, err := e.client.group.Decide(ctx, t.claim())
@@ -113,7 +113,7 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 }
 
 // granted reads one node's reply to an acquisition.
-func (e *Engine) granted(reply any) (bool, error) {
+func (e *engine) granted(reply any) (bool, error) {
 	a, err := e.kind.Acquired(reply)
 	return a.Token > 0, err
 }
@@ -164,7 +164,7 @@ func (t *tenure) fence(ctx context.Context, b *redlock.Ballot, unsent time.Durat
 }
 
 // denied makes out of a lost ballot who has the lock, or why nobody can tell.
-func (e *Engine) denied(b *redlock.Ballot) denial {
+func (e *engine) denied(b *redlock.Ballot) denial {
 	g := e.client.group
 	var d denial
 	holders := make(map[string]int, 1)
@@ -193,7 +193,7 @@ func (e *Engine) denied(b *redlock.Ballot) denial {
 }
 
 // sees notes in d who, by one more node's answer, has the lock.
-func (e *Engine) sees(d *denial, holders map[string]int, a redlock.Answer) {
+func (e *engine) sees(d *denial, holders map[string]int, a redlock.Answer) {
 	if a.Vote != redlock.No {
 		return
 	}
@@ -215,7 +215,7 @@ func (e *Engine) sees(d *denial, holders map[string]int, a redlock.Answer) {
 }
 
 // cutOff makes out of a ballot, decided or not, what a caller knows whose time is over.
-func (e *Engine) cutOff(b *redlock.Ballot) denial {
+func (e *engine) cutOff(b *redlock.Ballot) denial {
 	answers, votes := b.SoFar()
 	d := denial{cut: votes}
 	holders := make(map[string]int, 1)

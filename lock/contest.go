@@ -233,7 +233,7 @@ func (ct *contest) seen() denial {
 }
 
 // known is what this process knows of why the engine's lock is not to be had.
-func (e *Engine) known() denial {
+func (e *engine) known() denial {
 	c := e.client
 	c.mu.Lock()
 	ct := c.contests[e.contest()]

@@ -5,15 +5,15 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/holdfast-go/holdfast/internal/kind"
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// An Engine is one lock of any kind: what the packages of the kinds, such as
-// reentrant, wrap. It is safe for concurrent use and immutable. The zero value is not
-// usable; use [NewEngine].
-type Engine struct {
+// An engine is one lock of any kind: what the packages of the kinds, such as reentrant, wrap.
+// It is immutable.
+type engine struct {
 	client *Client
-	kind   Kind
+	kind   kind.Kind
 	name   string
 	key    string // lua.Keys.Lock
 	set    settings
@@ -21,14 +21,20 @@ type Engine struct {
 }
 
 var (
-	_ Locker    = (*Engine)(nil)
-	_ Inspector = (*Engine)(nil)
+	_ Locker    = (*engine)(nil)
+	_ Inspector = (*engine)(nil)
 )
 
-// NewEngine makes the lock called name. It talks to no node. What is wrong with name
-// or opts is the error of every later call.
-func NewEngine(c *Client, kind Kind, name string, opts ...Option) *Engine {
-	e := &Engine{client: c, kind: kind, name: name}
+func init() {
+	kind.Provide(func(client any, k kind.Kind, name string, opts any) any {
+		return newEngine(client.(*Client), k, name, opts.([]Option))
+	})
+}
+
+// newEngine makes the lock called name. It talks to no node. What is wrong with c, name or opts
+// is the error of every later call.
+func newEngine(c *Client, k kind.Kind, name string, opts []Option) *engine {
+	e := &engine{client: c, kind: k, name: name}
 	if c == nil {
 		e.err = errors.New("lock: the client is nil")
 		return e
@@ -54,18 +60,18 @@ func NewEngine(c *Client, kind Kind, name string, opts ...Option) *Engine {
 }
 
 // keys are built when they are needed: there may be many locks, most of them idle.
-func (e *Engine) keys() lua.Keys { return lua.KeysOf(e.key) }
+func (e *engine) keys() lua.Keys { return lua.KeysOf(e.key) }
 
 // contest tells which contest the lock's waiters are in. Contenders and queuers for
 // one name never meet in one.
-func (e *Engine) contest() contestKey {
-	_, queue := e.kind.(Queue)
+func (e *engine) contest() contestKey {
+	_, queue := e.kind.(kind.Queue)
 	return contestKey{lock: e.key, queue: queue}
 }
 
 // request is what the kind's scripts are told about the hold called id.
-func (e *Engine) request(id string) Request {
-	return Request{
+func (e *engine) request(id string) kind.Request {
+	return kind.Request{
 		Keys:      e.keys(),
 		Hold:      id,
 		TTL:       e.set.ttl,
@@ -78,16 +84,16 @@ func (e *Engine) request(id string) Request {
 }
 
 // Name implements [Locker].
-func (e *Engine) Name() string { return e.name }
+func (e *engine) Name() string { return e.name }
 
 // Lock implements [Locker].
-func (e *Engine) Lock(ctx context.Context) (*Lease, error) { return e.acquire(ctx, true) }
+func (e *engine) Lock(ctx context.Context) (*Lease, error) { return e.acquire(ctx, true) }
 
 // TryLock implements [Locker].
-func (e *Engine) TryLock(ctx context.Context) (*Lease, error) { return e.acquire(ctx, false) }
+func (e *engine) TryLock(ctx context.Context) (*Lease, error) { return e.acquire(ctx, false) }
 
 // Do implements [Locker].
-func (e *Engine) Do(ctx context.Context, fn func(context.Context) error) (err error) {
+func (e *engine) Do(ctx context.Context, fn func(context.Context) error) (err error) {
 	lease, err := e.Lock(ctx)
 	if err != nil {
 		return err

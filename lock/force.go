@@ -12,7 +12,7 @@ import (
 
 // ForceUnlock implements [Inspector]. It ends exactly the holds that it finds: run twice,
 // or late, it cannot end a later one (I4).
-func (e *Engine) ForceUnlock(ctx context.Context) (bool, error) {
+func (e *engine) ForceUnlock(ctx context.Context) (bool, error) {
 	s, err := e.Inspect(ctx)
 	if err != nil {
 		return false, fmt.Errorf("force unlock: %w", err)
@@ -35,7 +35,7 @@ func (e *Engine) ForceUnlock(ctx context.Context) (bool, error) {
 // ForceUnlockHold is ForceUnlock for the hold called hold alone: the one that was looked at,
 // and not one that has come since. Of holds that the goroutines of another process pass on to
 // each other the nodes know only the first one's id: it ends whichever is in progress.
-func (e *Engine) ForceUnlockHold(ctx context.Context, hold string) (bool, error) {
+func (e *engine) ForceUnlockHold(ctx context.Context, hold string) (bool, error) {
 	if hold == "" {
 		return false, fmt.Errorf("force unlock %q: the hold id is empty", e.name)
 	}
@@ -54,7 +54,7 @@ func (e *Engine) ForceUnlockHold(ctx context.Context, hold string) (bool, error)
 
 // force ends the hold called hold wherever it is, and tells whether somebody had the lock by
 // it, or may have had.
-func (e *Engine) force(ctx context.Context, hold string, s State) (ended bool, err error) {
+func (e *engine) force(ctx context.Context, hold string, s State) (ended bool, err error) {
 	c, g := e.client, e.client.group
 	fail := func(err error) (bool, error) { return ended, fmt.Errorf("force unlock %q: %w", e.name, err) }
 	if err := c.enter(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/kind"
 	"github.com/holdfast-go/holdfast/redlock"
 	"github.com/holdfast-go/holdfast/waiter"
 	"github.com/holdfast-go/holdfast/watchdog"
@@ -24,8 +25,8 @@ const (
 // of them, sent by the watchdog.
 type heartbeats struct {
 	contest *contest
-	engine  *Engine // that of the shortest heartbeat
-	kind    Queue
+	engine  *engine // that of the shortest heartbeat
+	kind    kind.Queue
 	ward    watchdog.Ward
 	pause   time.Duration // until one that failed is repeated; 0: the last one did not
 }
@@ -78,31 +79,31 @@ func (b *heartbeats) renew() {
 			p.stir(true)
 		}
 	}
-	engine, kind := b.engine, b.kind
+	engine, k := b.engine, b.kind
 	c.watchdog.Set(&b.ward, time.Now().Add(engine.set.sign()), time.Time{})
 	c.mu.Unlock()
 	for len(ids) > 0 {
 		n := min(len(ids), maxBeat)
-		b.beat(engine, kind, ids[:n])
+		b.beat(engine, k, ids[:n])
 		ids = ids[n:]
 	}
 }
 
 // beat tells every node that these holds wait.
-func (b *heartbeats) beat(engine *Engine, kind Queue, ids []string) {
+func (b *heartbeats) beat(engine *engine, k kind.Queue, ids []string) {
 	c := b.contest.client
 	start := time.Now()
 	name := c.id + "." + strconv.FormatInt(c.numbers.Add(1), 10)
 	c.group.Vote(redlock.Motion{
 		Name: "beat",
-		Call: kind.Beat(engine.request(""), name, ids),
+		Call: k.Beat(engine.request(""), name, ids),
 		Yes:  func(any) (bool, error) { return true, nil },
 		// Where tens of thousands ask, it comes late rather than not at all; until the next.
 		Unsent: engine.set.sign(),
 		// A node that does not have a waiter is told again by the waiter itself, with
 		// its ticket: a beat must not bring back one that has left meanwhile.
 		Each: func(_ int, a redlock.Answer) {
-			if due, err := kind.Due(a.Reply); err == nil && len(due) > 0 {
+			if due, err := k.Due(a.Reply); err == nil && len(due) > 0 {
 				c.stir(due, start)
 			}
 		},

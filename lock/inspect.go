@@ -15,7 +15,7 @@ import (
 
 // Inspect implements [Inspector]. Without a quorum of answers it returns what the others
 // said in Nodes, and an error that wraps [ErrNoQuorum].
-func (e *Engine) Inspect(ctx context.Context) (State, error) {
+func (e *engine) Inspect(ctx context.Context) (State, error) {
 	if e.err != nil {
 		return State{}, e.err
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/kind"
 	"github.com/holdfast-go/holdfast/lua"
 )
 
@@ -18,7 +19,7 @@ import (
 // head alone, the second finds no quorum while the first waits (I7).
 type queuer struct {
 	*acquisition
-	kind   Queue
+	kind   kind.Queue
 	place  *place
 	tenure *tenure // what will be granted; nil: not in the queue yet
 
@@ -45,8 +46,8 @@ const maxStatements = 8
 
 var errUnsettled = errors.New("no quorum has it waiting with the same ticket")
 
-func newQueuer(a *acquisition, kind Queue) *queuer {
-	return &queuer{acquisition: a, kind: kind}
+func newQueuer(a *acquisition, k kind.Queue) *queuer {
+	return &queuer{acquisition: a, kind: k}
 }
 
 func (q *queuer) try() (*Lease, denial, error) {

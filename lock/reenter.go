@@ -16,7 +16,7 @@ import (
 // not answer, the lease has what the hold has.
 //
 // It has the slot's turn, so the hold's release has not begun, or is over.
-func (e *Engine) reenter(ctx context.Context, h *hold) (*Lease, error) {
+func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, error) {
 	start := time.Now()
 	wanted := e.client.group.Validity(start, e.set.ttl)
 	h.mu.Lock()

@@ -77,7 +77,7 @@ func (h *hold) settle() {
 // A hold of a bare quorum is one of those once one of its nodes has forgotten it: that node and
 // those that never had it are a quorum that another may have had. They could vouch that it
 // had not, but only before the release: after it, the next holder's token is greater.
-func missed(e *Engine, b *redlock.Ballot) bool {
+func missed(e *engine, b *redlock.Ballot) bool {
 	without := 0
 	for i := range e.client.group.Size() {
 		a := b.Answer(i)

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/kind"
 	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 	"github.com/holdfast-go/holdfast/watchdog"
@@ -18,7 +19,7 @@ import (
 // This is lock cohorting (Dice, Marathe and Shavit, 2012), with the nodes as the global lock.
 type tenure struct {
 	// Immutable once granted.
-	engine    *Engine // of the hold that it began with
+	engine    *engine // of the hold that it began with
 	id        string  // as the nodes know it
 	contest   *contest
 	footprint *redlock.Footprint
@@ -54,7 +55,7 @@ type tenure struct {
 type dates struct{ renewAt, endAt time.Time }
 
 // newTenure makes a tenure that no node knows yet, with its first hold for the owner of s.
-func (e *Engine) newTenure(s *slot) *tenure {
+func (e *engine) newTenure(s *slot) *tenure {
 	t := &tenure{
 		engine:    e,
 		id:        e.client.newID(),
@@ -66,7 +67,7 @@ func (e *Engine) newTenure(s *slot) *tenure {
 }
 
 // request is what the kind's scripts are told about the tenure.
-func (t *tenure) request() Request { return t.engine.request(t.id) }
+func (t *tenure) request() kind.Request { return t.engine.request(t.id) }
 
 func (t *tenure) keys() lua.Keys { return t.engine.keys() }
 

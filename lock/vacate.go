@@ -3,6 +3,7 @@ package lock
 import (
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/kind"
 	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
@@ -45,7 +46,7 @@ func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 }
 
 // removal makes the releases that a vacation sends where its call will not do.
-func (t *tenure) removal(r Request, quiet bool) func(mark, again bool) lua.Call {
+func (t *tenure) removal(r kind.Request, quiet bool) func(mark, again bool) lua.Call {
 	return func(mark, again bool) lua.Call {
 		life := time.Duration(0)
 		if mark {
@@ -65,7 +66,7 @@ func (t *tenure) leased() bool {
 
 // vacated reads one node's reply to a release: that the hold is not there any more is
 // a yes, whether or not it was.
-func (e *Engine) vacated(reply any) (bool, error) {
+func (e *engine) vacated(reply any) (bool, error) {
 	_, err := e.kind.Released(reply)
 	return err == nil, err
 }

@@ -3,13 +3,14 @@ package reentrant
 import (
 	"context"
 
+	"github.com/holdfast-go/holdfast/internal/engine"
 	"github.com/holdfast-go/holdfast/lock"
 )
 
 // A Mutex is a reentrant lock across processes and machines. It is safe for
 // concurrent use, and holds no state of its own: any number of them may stand for one
 // name. The zero value is not usable; use [New].
-type Mutex struct{ engine *lock.Engine }
+type Mutex struct{ engine engine.Engine }
 
 var (
 	_ lock.Locker    = (*Mutex)(nil)
@@ -20,7 +21,7 @@ var (
 // opts is the error of the first call. Locks with the same name on the same nodes, in
 // whatever process, exclude each other.
 func New(c *lock.Client, name string, opts ...lock.Option) *Mutex {
-	return &Mutex{engine: lock.NewEngine(c, kind{}, name, opts...)}
+	return &Mutex{engine: engine.New(c, scripts{}, name, opts)}
 }
 
 // Name is the name that the mutex was made with.

@@ -1,0 +1,27 @@
+package kind
+
+import "github.com/holdfast-go/holdfast/lua"
+
+// A Queue is a Kind whose waiters stand in a queue on the nodes and are served in its
+// order. Replies to Wait are read by Acquired, and Release also ends a wait.
+type Queue interface {
+	Kind
+	// Wait takes a free lock if it is the hold's turn, and has it wait otherwise. round
+	// counts how often the hold has asked.
+	Wait(r Request, ticket lua.Ticket, round int64) lua.Call
+	// Yield gives back what a minority of nodes granted in this round or before, and
+	// waits on with ticket. What a later round was granted, and what was extended since,
+	// it leaves alone. Where nothing was granted it states a final ticket.
+	Yield(r Request, ticket lua.Ticket, round int64) lua.Call
+	// Yielded reads a reply to Yield: the ticket the hold waits with.
+	Yielded(reply any) (int64, error)
+	// Settle ends a wait that another node's grant has ended.
+	Settle(r Request) lua.Call
+	// Settled reads a reply to Settle: whether the hold waited.
+	Settled(reply any) (bool, error)
+	// Beat shows that holds, who wait, are alive. name tells heartbeats apart.
+	Beat(r Request, name string, holds []string) lua.Call
+	// Due reads a reply to Beat: the holds that should ask, as they do not wait on that
+	// node or it is their turn.
+	Due(reply any) ([]string, error)
+}

@@ -1,0 +1,21 @@
+package kind
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+// A Request is what a Kind's scripts are told.
+type Request struct {
+	Keys      lua.Keys
+	Hold      string
+	TTL       time.Duration
+	Retention time.Duration // life of an idle fencing counter
+	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
+	Life      time.Duration // of a waiter without a sign of life
+	Channel   string        // what the channel of a client begins with
+	Alone     bool          // no node is a Cluster: who listens to a server is connected to it
+	Undo      bool          // of a release: there never was a lease, and nobody was told the token
+	Successor string        // of a Queue: the hold that asks right behind a quiet release, if one does
+}
