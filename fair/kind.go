@@ -18,7 +18,7 @@ func common(r kind.Request) lua.Fair {
 }
 
 func acquire(r kind.Request) lua.FairAcquire {
-	return lua.FairAcquire{Fair: common(r), Hold: r.Hold, TTL: r.TTL, Retention: r.Retention, Guard: r.Guard}
+	return lua.FairAcquire{Fair: common(r), Hold: r.Hold, TTL: r.TTL, Retention: r.Retention, Guard: r.Guard, Noted: r.Noted}
 }
 
 func (scripts) Acquire(r kind.Request) lua.Call { return acquire(r).Call() }

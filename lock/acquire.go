@@ -63,6 +63,7 @@ type turns interface {
 type denial struct {
 	holder string        // who has it, or a part of its nodes, or whose turn it is
 	ttl    time.Duration // what the holder has left; negative: no TTL
+	about  description   // of the holder
 	sure   bool          // a quorum agrees on the holder: it is worth waiting for the release
 	err    error         // too few nodes answered; nil if they did
 	split  error         // nobody had it: rivals split the votes
@@ -121,7 +122,7 @@ func (e *engine) acquire(ctx context.Context, block bool) (*Lease, error) {
 			return nil, a.fail(err, d)
 		case d.final, !block && d.err != nil:
 			a.quit()
-			return nil, a.fail(d.err, denial{holder: d.holder, ttl: d.ttl})
+			return nil, a.fail(d.err, denial{holder: d.holder, ttl: d.ttl, about: d.about})
 		case !block && d.sure:
 			return nil, a.fail(ErrLocked, d)
 		}
@@ -230,7 +231,7 @@ func (a *acquisition) give(err error, d denial) error {
 	switch {
 	case known.tells():
 	case d.cut != nil:
-		known = denial{holder: d.holder, ttl: d.ttl, err: d.cut}
+		known = denial{holder: d.holder, ttl: d.ttl, about: d.about, err: d.cut}
 	default:
 		if known = a.engine.known(); known.cut != nil {
 			known.err = known.cut
@@ -291,6 +292,13 @@ func (a *acquisition) fail(err error, d denial) error {
 		Err:    err,
 		Last:   cmp.Or(d.err, d.split),
 	}
+	about := d.about
+	if e.Own {
+		if t := a.engine.client.tenureOf(a.engine.key, d.holder); t != nil {
+			about = t.description()
+		}
+	}
+	e.Label, e.Note, e.HeldFor = about.label, about.note, about.heldFor()
 	var votes *redlock.NoQuorumError
 	if errors.As(d.cut, &votes) {
 		e.Silent = votes.Silent()

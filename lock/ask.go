@@ -49,10 +49,12 @@ func (q *queuer) ask() (*Lease, denial, error) {
 		q.succeeds = succession{open: true}
 	}
 	q.round++
+	r := t.request()
+	r.Noted = true
 	a := &asking{queuer: q, tenure: t, round: q.round, unsent: patience(t.ttl), ticket: q.ticket}
 	b, err := q.engine.client.group.Decide(q.ctx, redlock.Motion{
 		Name:      "acquire",
-		Call:      q.kind.Wait(t.request(), q.ticket, q.round),
+		Call:      q.kind.Wait(r, q.ticket, q.round),
 		Yes:       q.engine.granted,
 		Creates:   true,
 		Footprint: t.footprint,

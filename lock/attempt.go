@@ -19,7 +19,7 @@ const markLife = 10 * time.Second
 // the error says why; then whatever was granted has been given back.
 func (e *engine) attempt(ctx context.Context, s *slot, p *place) (*Lease, denial, error) {
 	t := e.newTenure(s)
-	b := e.client.group.Draft(t.claim())
+	b := e.client.group.Draft(t.claim(p.tried()))
 	p.asking(b)
 	return t.conclude(ctx, b, b.Decide(ctx), p)
 }
@@ -28,15 +28,18 @@ func (e *engine) attempt(ctx context.Context, s *slot, p *place) (*Lease, denial
 func (e *engine) try(ctx context.Context, s *slot) (*Lease, denial, error) {
 	t := e.newTenure(s)
 	t.brief = true
-	b, err := e.client.group.Decide(ctx, t.claim())
+	b, err := e.client.group.Decide(ctx, t.claim(true))
 	return t.conclude(ctx, b, err, nil)
 }
 
-// claim is the motion to give t the lock.
-func (t *tenure) claim() redlock.Motion {
+// claim is the motion to give t the lock. If noted, a refusal tells what is written about who has
+// it: a first attempt of one who will wait need not know.
+func (t *tenure) claim(noted bool) redlock.Motion {
+	r := t.request()
+	r.Noted = noted
 	m := redlock.Motion{
 		Name:      "acquire",
-		Call:      t.engine.kind.Acquire(t.request()),
+		Call:      t.engine.kind.Acquire(r),
 		Yes:       t.engine.granted,
 		Creates:   true,
 		Footprint: t.footprint,
@@ -109,6 +112,7 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 	}
 	h.slot.set(h)
 	t.watch(b.Start())
+	t.write(true)
 	return l, denial{}, nil
 }
 
@@ -207,9 +211,12 @@ func (e *engine) sees(d *denial, holders map[string]int, a redlock.Answer) {
 	holders[seen.Holder]++
 	if n := holders[seen.Holder]; n >= holders[d.holder] {
 		if d.holder != seen.Holder {
-			d.ttl = seen.TTL
+			d.ttl, d.about = seen.TTL, description{}
 		}
 		d.holder, d.ttl = seen.Holder, max(d.ttl, seen.TTL)
+		if about := describe(seen.Noted); about != (description{}) {
+			d.about = about
+		}
 		d.sure = n >= e.client.group.Quorum()
 	}
 }

@@ -37,6 +37,8 @@ type Client struct {
 	journal   *journal
 	recovery  *recovery
 	probe     *probe
+	label     string        // of this process, for people
+	labelled  bool          // it was set, and is not the default
 	channels  string        // what the Pub/Sub channels of clients begin with
 	alone     bool          // no node is a Cluster
 	closing   chan struct{} // closed by drain: no wait goes on
@@ -108,6 +110,8 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		idle:      make(chan struct{}),
 		newcomers: make(chan struct{}, maxAsking),
 		returners: make(chan struct{}, maxAsking),
+		label:     s.label,
+		labelled:  s.labelled,
 		channels:  lua.ClientChannels(s.prefix),
 		alone:     !group.Clustered(),
 		contests:  make(map[contestKey]*contest),

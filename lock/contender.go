@@ -14,6 +14,7 @@ type contender struct {
 	place   place
 	behind  *tenure // which it waits for, of its own process; nil: none
 	checked bool    // an attempt was made after the subscription was confirmed
+	tried   bool    // an attempt was made
 }
 
 // contend queues as a contender.
@@ -39,6 +40,7 @@ func (c *contender) try() (*Lease, denial, error) {
 	}
 	c.behind = nil
 	lease, d, err := c.engine.attempt(c.ctx, c.slot, &c.place)
+	c.tried = true
 	if lease == nil && err == nil {
 		d = c.place.saw(d)
 	}

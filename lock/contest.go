@@ -202,13 +202,24 @@ func (c *Client) ended(lock, id string) bool { return c.made(id) && !c.holds(loc
 
 // holds tells whether this client has lock by the tenure called id, of either kind. Called
 // with mu held.
-func (c *Client) holds(lock, id string) bool {
+func (c *Client) holds(lock, id string) bool { return c.find(lock, id) != nil }
+
+// find returns the tenure called id, of either kind, by which this client has lock; nil: there is
+// none. Called with mu held.
+func (c *Client) find(lock, id string) *tenure {
 	for _, queue := range []bool{false, true} {
 		if ct := c.contests[contestKey{lock, queue}]; ct != nil && ct.tenure != nil && ct.tenure.id == id {
-			return true
+			return ct.tenure
 		}
 	}
-	return false
+	return nil
+}
+
+// tenureOf is find.
+func (c *Client) tenureOf(lock, id string) *tenure {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.find(lock, id)
 }
 
 // tenure returns what this client has of key; nil: nothing.

@@ -44,6 +44,11 @@ type AcquireError struct {
 	Err    error         // why the caller stopped trying
 	Last   error         // why the last attempt failed, if not because of Holder; may be nil
 	Silent []string      // nodes that had not answered the attempt that the end of the wait cut off
+
+	// What is written about Holder, if that is known; see [WithLabel] and [WithNote].
+	Label   string        // of its process
+	Note    string        // of its lock
+	HeldFor time.Duration // how long its process has had the lock, by a node's clock; 0: not known
 }
 
 func (e *AcquireError) Error() string {
@@ -57,6 +62,7 @@ func (e *AcquireError) Error() string {
 		if e.Own {
 			s.WriteString(" (this client)")
 		}
+		s.WriteString(e.about())
 		switch {
 		case e.TTL < 0:
 			s.WriteString(", whose key has no TTL")
@@ -72,6 +78,21 @@ func (e *AcquireError) Error() string {
 		fmt.Fprintf(&s, "; cut off while asking again, without an answer from %s", strings.Join(e.Silent, ", "))
 	}
 	return s.String()
+}
+
+// about is what is known of the holder, in brackets: "" if that is nothing.
+func (e *AcquireError) about() string {
+	s := e.Label
+	if e.HeldFor > 0 {
+		s += fmt.Sprintf(" for %v", e.HeldFor.Round(100*time.Millisecond))
+	}
+	if e.Note != "" {
+		s += ": " + e.Note
+	}
+	if s = strings.TrimLeft(s, " :"); s == "" {
+		return ""
+	}
+	return " (" + s + ")"
 }
 
 // Unwrap lists why the caller stopped trying, why the last attempt failed, and [ErrLocked]

@@ -41,10 +41,22 @@ func (e *engine) Inspect(ctx context.Context) (State, error) {
 		nodes[i], queues[i] = nodeState(e.client.group.Address(i), b.Answer(i))
 	}
 	s := state(nodes, queues, e.client.group.Quorum())
+	for i := range nodes {
+		s.note(b.Answer(i))
+	}
 	if err := b.Err(); err != nil {
 		return s, fmt.Errorf("inspect %q: %w", e.name, err)
 	}
 	return s, nil
+}
+
+// note takes what one node has written about the holder: whichever knows it for longest.
+func (s *State) note(a redlock.Answer) {
+	in, err := lua.ParseInspected(a.Reply)
+	if err != nil || !s.Held || in.Holder != s.Holder || in.Noted == (lua.Noted{}) || s.HeldFor > in.Noted.Age {
+		return
+	}
+	s.Label, s.Note, s.HeldFor = in.Noted.Label, in.Noted.Text, max(in.Noted.Age, time.Millisecond)
 }
 
 func nodeState(address string, a redlock.Answer) (NodeState, []lua.Waiting) {

@@ -68,7 +68,11 @@ func (p pen) Handle(_ context.Context, r slog.Record) error {
 
 // lost logs that h was lost.
 func (j *journal) lost(h *hold, reason Reason) {
-	j.Warn("lock: lease lost", "name", h.engine.name, "hold", h.name(), "reason", reason)
+	about := []any{"name", h.engine.name, "hold", h.name(), "reason", reason}
+	if note := h.engine.set.note; note != "" {
+		about = append(about, "note", note)
+	}
+	j.Warn("lock: lease lost", about...)
 }
 
 // write hands over records until none is left.

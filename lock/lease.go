@@ -234,7 +234,7 @@ func (h *hold) extend(ctx context.Context, ttl time.Duration) (validity time.Tim
 // extension asks every node to extend the hold by ttl.
 func (t *tenure) extension(ttl time.Duration) redlock.Motion {
 	t.mu.Lock()
-	count, token := t.count(), t.reserve.top
+	count, token, noted := t.count(), t.reserve.top, !t.written.IsZero()
 	t.mu.Unlock()
 	e := lua.Extend{
 		Keys:      t.keys(),
@@ -244,6 +244,7 @@ func (t *tenure) extension(ttl time.Duration) redlock.Motion {
 		Token:     token,
 		Retention: t.engine.client.retention,
 		Queued:    t.engine.contest().queue,
+		Noted:     noted,
 	}
 	return redlock.Motion{
 		Name: "extend",

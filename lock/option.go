@@ -26,6 +26,7 @@ type settings struct {
 	renew   bool
 	maxHold time.Duration
 	beat    time.Duration // of a waiter in a fair queue
+	note    string
 }
 
 // clientSettings are those of a client, with the defaults for its locks.
@@ -39,6 +40,8 @@ type clientSettings struct {
 	driftFactor float64
 	driftFixed  time.Duration
 	logger      *slog.Logger
+	label       string
+	labelled    bool // by WithLabel
 }
 
 // A waiter that has died is dropped when the next one gives a sign after the life of
@@ -63,6 +66,7 @@ func defaults() clientSettings {
 		probePause:  time.Second,
 		driftFactor: 0.01,
 		driftFixed:  2 * time.Millisecond,
+		label:       defaultLabel(),
 	}
 }
 
@@ -98,6 +102,27 @@ func WithMaxHold(d time.Duration) Option {
 // default is 2 seconds. Other locks do not use it.
 func WithWaiterHeartbeat(d time.Duration) Option {
 	return option(func(s *settings) { s.beat = d })
+}
+
+// WithNote sets what people are told about a hold of this lock, such as "nightly export": Inspect,
+// the errors of those who wait for it, and the log show it. It is kept on the nodes for as long
+// as the lock is, and written in the background: Lock does not wait for it. It must be
+// printable, and no longer than 256 bytes. Goroutines with different notes do not pass a lock on
+// to each other within the process. Several locks of one name may have different notes, so a
+// note can be for a single call:
+//
+//	reentrant.New(locks, "report", lock.WithNote("nightly export")).Lock(ctx)
+func WithNote(note string) Option {
+	return option(func(s *settings) { s.note = note })
+}
+
+// WithLabel sets what people are told about the process that holds a lock, beside its hold id.
+// Inspect and the errors of those who wait for it show it. It must be printable, and no longer than
+// 128 bytes; none is shown if it is empty. The default is "host/process id program". It is written to the nodes in the
+// background, right behind the grant; the default label with the first renewal, so that locks that are held
+// for a short time cost nothing for it.
+func WithLabel(label string) ClientOption {
+	return clientOption(func(s *clientSettings) { s.label, s.labelled = label, true })
 }
 
 // WithNodeTimeout sets how long one node may be silent before it counts as a no. The
@@ -177,6 +202,9 @@ func (s *clientSettings) check() error {
 	case s.prefix == "":
 		return errors.New("lock: the key prefix is empty")
 	}
+	if err := checkText("label", s.label, maxLabel); err != nil {
+		return fmt.Errorf("lock: %w", err)
+	}
 	for _, d := range []struct {
 		what string
 		is   time.Duration
@@ -203,7 +231,7 @@ func (s *settings) check(c *Client) error {
 	case s.beat > maxDuration:
 		return fmt.Errorf("the waiter heartbeat is %v, it must not be more than %v", s.beat, maxDuration)
 	}
-	return nil
+	return checkText("note", s.note, maxNote)
 }
 
 func (c *Client) checkTTL(ttl time.Duration) error {

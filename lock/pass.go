@@ -130,6 +130,7 @@ func (ct *contest) nextContender() *place {
 // (U2). Called with mu held.
 func (t *tenure) suits(set *settings, now time.Time) bool {
 	return t.engine.set.renew && set.renew && // not a fixed lease, before or after
+		t.engine.set.note == set.note && // which the nodes have
 		set.ttl == t.ttl && t.longest <= t.ttl && // a crash blocks others for no longer than it said
 		t.last == nil && t.validity.Sub(now) >= set.ttl/2
 }

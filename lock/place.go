@@ -33,6 +33,9 @@ func (p *place) began() time.Time {
 	return p.contender.began
 }
 
+// tried tells whether p, a contender's or nil, has made an attempt before.
+func (p *place) tried() bool { return p != nil && p.contender.tried }
+
 // turn tells whether p, a contender's, is to make an attempt now. If not as this process has the
 // name, it tells by what tenure.
 func (p *place) turn() (turn bool, behind *tenure) {

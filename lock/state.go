@@ -41,15 +41,18 @@ func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // lower case, errors are text, and durations are text such as "29.5s"; the TTL of a key that
 // has none is "none".
 type State struct {
-	Status Status
-	Held   bool          // Status is StatusHeld; if not, there may be a holder all the same, unless Status is StatusFree
-	Holder string        // hold id, if Held
-	Count  int           // hold count, as of the last renewal or Extend
-	TTL    time.Duration // remaining on a quorum; negative: the key has no TTL
-	Token  int64         // the greatest fencing token that a quorum knows; 0: none
-	Queue  []string      // fair locks: waiting hold ids, in order
-	Waits  []Wait        // fair locks: the same, with what else is known of them
-	Nodes  []NodeState
+	Status  Status
+	Held    bool          // Status is StatusHeld; if not, there may be a holder all the same, unless Status is StatusFree
+	Holder  string        // hold id, if Held
+	Count   int           // hold count, as of the last renewal or Extend
+	Label   string        // of the holder's process, see [WithLabel]; "": none is known
+	Note    string        // of the holder's lock, see [WithNote]; "": none is known
+	HeldFor time.Duration // how long the holder's process has had the lock, by a node's clock; 0: not known
+	TTL     time.Duration // remaining on a quorum; negative: the key has no TTL
+	Token   int64         // the greatest fencing token that a quorum knows; 0: none
+	Queue   []string      // fair locks: waiting hold ids, in order
+	Waits   []Wait        // fair locks: the same, with what else is known of them
+	Nodes   []NodeState
 }
 
 // A Wait is one waiter of a fair lock; its place is its index in State.Waits.
@@ -86,16 +89,19 @@ func (s *State) votes(id string) (seen, undecided int) {
 // MarshalJSON implements [json.Marshaler].
 func (s State) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		Status Status      `json:"status"`
-		Held   bool        `json:"held"`
-		Holder string      `json:"holder,omitempty"`
-		Count  int         `json:"count,omitempty"`
-		TTL    string      `json:"ttl,omitempty"`
-		Token  int64       `json:"token,omitempty"`
-		Queue  []string    `json:"queue,omitempty"`
-		Waits  []Wait      `json:"waits,omitempty"`
-		Nodes  []NodeState `json:"nodes"`
-	}{s.Status, s.Held, s.Holder, s.Count, ttlText(s.TTL), s.Token, s.Queue, s.Waits, s.Nodes})
+		Status  Status      `json:"status"`
+		Held    bool        `json:"held"`
+		Holder  string      `json:"holder,omitempty"`
+		Count   int         `json:"count,omitempty"`
+		Label   string      `json:"label,omitempty"`
+		Note    string      `json:"note,omitempty"`
+		HeldFor string      `json:"heldFor,omitempty"`
+		TTL     string      `json:"ttl,omitempty"`
+		Token   int64       `json:"token,omitempty"`
+		Queue   []string    `json:"queue,omitempty"`
+		Waits   []Wait      `json:"waits,omitempty"`
+		Nodes   []NodeState `json:"nodes"`
+	}{s.Status, s.Held, s.Holder, s.Count, s.Label, s.Note, ttlText(s.HeldFor), ttlText(s.TTL), s.Token, s.Queue, s.Waits, s.Nodes})
 }
 
 // MarshalJSON implements [json.Marshaler].

@@ -42,6 +42,7 @@ type tenure struct {
 	dates    dates         // of the ward
 	renewAt  time.Time     // the next renewal, if a lease wants one
 	renewing chan struct{} // closed when the renewal in flight is decided; nil: none
+	written  time.Time     // when its description was written; zero: it was not
 	last     error         // what the last round of renewals came to, if it failed
 	ended    bool          // nothing is passed on, and nothing renewed, any more
 	reason   Reason        // why

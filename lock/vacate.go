@@ -26,6 +26,7 @@ func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 	if successor != nil {
 		r.Successor = successor.id
 	}
+	t.erase()
 	t.footprint.Close()
 	t.mu.Lock()
 	// What was sent last may be on its way for a node timeout; and a node that was stopped

@@ -14,12 +14,17 @@ type Acquire struct {
 	TTL       time.Duration
 	Retention time.Duration // life of an idle fencing counter
 	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
+	Noted     bool          // a refusal is to tell what is written about who has it
 }
 
 // Call makes the call.
 func (a Acquire) Call() Call {
-	args := append(newCall(acquireScript, 3, 4), a.Keys.Lock, a.Keys.Token, a.Keys.Void,
-		a.Hold, Millis(a.TTL), Millis(a.Retention))
+	args := append(newCall(acquireScript, 4, 4), a.Keys.Lock, a.Keys.Token, a.Keys.Void)
+	if a.Noted {
+		args = append(args, a.Keys.Note)
+	}
+	args[2] = len(args) - 3
+	args = append(args, a.Hold, Millis(a.TTL), Millis(a.Retention))
 	return Call{script: acquireScript, args: withGuard(args, a.Guard)}
 }
 
@@ -38,6 +43,7 @@ type Acquired struct {
 	Holder string        // otherwise: who has it; "" when nobody has, and the hold is gone or void
 	Count  int           // the holder's
 	TTL    time.Duration // the holder's remaining; negative: it has none
+	Noted  Noted         // about the holder
 
 	// Of a fair lock.
 	Ticket int64         // that the hold waits with; 0: it does not wait
@@ -51,12 +57,13 @@ func ParseAcquired(reply any) (Acquired, error) {
 	case int64:
 		return Acquired{Token: max(r, 0)}, nil
 	case []any:
-		if len(r) == 3 {
+		if len(r) >= 3 {
 			ttl, ok1 := r[0].(int64)
 			holder, ok2 := r[1].(string)
 			count, ok3 := integer(r[2])
-			if ok1 && ok2 && ok3 {
-				return Acquired{Holder: holder, Count: int(count), TTL: remaining(ttl)}, nil
+			noted, ok4 := parseNoted(r[3:])
+			if ok1 && ok2 && ok3 && ok4 {
+				return Acquired{Holder: holder, Count: int(count), TTL: remaining(ttl), Noted: noted}, nil
 			}
 		}
 	}

@@ -3,6 +3,7 @@
 -- KEYS[1] lock:{name}        hash    hold id -> hold count
 -- KEYS[2] lock:{name}:token  string  fencing counter
 -- KEYS[3] lock:{name}:void   zset    voided hold id -> when the mark may go, microseconds
+-- KEYS[4] lock:{name}:note   string  what is written about the hold, for people; if that is wanted
 -- ARGV[1] hold id
 -- ARGV[2] TTL, milliseconds
 -- ARGV[3] life of an idle fencing counter, milliseconds
@@ -10,7 +11,8 @@
 --
 -- Returns > 0   granted: the fencing token
 -- Returns -1    refused: this hold id was voided
--- Returns {pttl, hold id, hold count}   held by another: its remaining TTL in milliseconds
+-- Returns {pttl, hold id, hold count, text, age}   held by another: its remaining TTL in
+--   milliseconds; what is written about it and its age in milliseconds, if that is wanted and there
 --
 -- Twice: a second run finds its own field and returns the token of the first; the TTL is
 -- never shortened.
@@ -31,6 +33,10 @@ if redis.call('EXISTS', KEYS[1], KEYS[3]) > 0 then
   end
   local held = redis.call('HGETALL', KEYS[1])
   if held[1] then
+    if KEYS[4] then
+      -- uses noted
+      return {redis.call('PTTL', KEYS[1]), held[1], held[2], noted(KEYS[4], held[1])}
+    end
     return {redis.call('PTTL', KEYS[1]), held[1], held[2]}
   end
 end

@@ -11,22 +11,24 @@ type Extend struct {
 	Token     int64
 	Retention time.Duration // life of an idle fencing counter
 	Queued    bool          // the hold came out of a fair queue
+	Noted     bool          // something is written about the hold
 	Narrow    bool          // leave the counter alone: it is where the hold is not, as a Cluster moves both
 }
 
 // Call makes the call.
 func (e Extend) Call() Call {
-	args := newCall(extendScript, 3, 6)
+	args := newCall(extendScript, 5, 5)
 	args = append(args, e.Keys.Lock)
-	if e.Narrow {
-		args[2] = 1
-	} else {
+	if !e.Narrow {
 		args = append(args, e.Keys.Token, e.Keys.Void)
+		if e.Queued || e.Noted {
+			args = append(args, e.Keys.Waiters)
+		}
+		if e.Noted {
+			args = append(args, e.Keys.Note)
+		}
 	}
-	if e.Queued && !e.Narrow {
-		args[2] = 4
-		args = append(args, e.Keys.Waiters)
-	}
+	args[2] = len(args) - 3
 	args = append(args, e.Hold, Millis(e.TTL), e.Token, Millis(e.Retention), e.Count)
 	return Call{script: extendScript, args: args}
 }

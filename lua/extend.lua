@@ -4,7 +4,8 @@
 -- KEYS[2] lock:{name}:token    string  fencing counter; absent, as those below: a Cluster moves them
 -- KEYS[3] lock:{name}:void     zset    "hold id forced" -> when the mark may go, microseconds
 -- KEYS[4] lock:{name}:waiters  hash    "hold id round" -> round in which it was granted,
---                                      ticket; of a fair lock only
+--                                      ticket; of a fair lock, or with KEYS[5], only
+-- KEYS[5] lock:{name}:note     string  what is written about the hold; if anything is
 -- ARGV[1] hold id
 -- ARGV[2] TTL, milliseconds
 -- ARGV[3] fencing token of the hold
@@ -28,5 +29,5 @@ if not count then
   return -redis.call('EXISTS', KEYS[1])
 end
 -- uses extended
-extend(KEYS[1], KEYS[2], KEYS[4], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], count)
+extend(KEYS[1], KEYS[2], KEYS[4], KEYS[5], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], count)
 return 1

@@ -1,8 +1,8 @@
 -- What the scripts that extend a hold share.
 
--- Makes the hold in key live for ttl, and its counter for life; count is the hold's, known the
+-- Makes the hold in key live for ttl, with what is written about it, and its counter for life; count is the hold's, known the
 -- one that is there.
-local function extend(key, counter, waiters, hold, ttl, token, life, count, known)
+local function extend(key, counter, waiters, note, hold, ttl, token, life, count, known)
   if known ~= count then
     redis.call('HSET', key, hold, count)
   end
@@ -12,6 +12,9 @@ local function extend(key, counter, waiters, hold, ttl, token, life, count, know
   end
   if redis.call('PTTL', key) < tonumber(ttl) then
     redis.call('PEXPIRE', key, ttl)
+    if note then
+      redis.call('PEXPIRE', note, ttl)
+    end
   end
   -- The counter must outlive the hold, or the next hold would get a lesser token.
   if counter and redis.call('PEXPIRE', counter, life) == 0 then

@@ -35,6 +35,7 @@ type FairAcquire struct {
 	Wait      bool          // in the queue, if it is not this hold's turn
 	Ticket    Ticket        // to wait with
 	Round     int64         // of the hold's asking, with Wait; from 1
+	Noted     bool          // a refusal is to tell what is written about who has it
 }
 
 // Call makes the call.
@@ -43,9 +44,13 @@ func (a FairAcquire) Call() Call {
 	if a.Wait {
 		ticket = a.Ticket.Number
 	}
-	args := append(newCall(fairAcquireScript, 5, 8),
-		a.Keys.Lock, a.Keys.Token, a.Keys.Void, a.Keys.Queue, a.Keys.Waiters,
-		a.Hold, Millis(a.TTL), Millis(a.Retention), ticket, flag(a.Ticket.Final), Millis(a.Life), a.Round)
+	args := append(newCall(fairAcquireScript, 6, 8),
+		a.Keys.Lock, a.Keys.Token, a.Keys.Void, a.Keys.Queue, a.Keys.Waiters)
+	if a.Noted {
+		args = append(args, a.Keys.Note)
+	}
+	args[2] = len(args) - 3
+	args = append(args, a.Hold, Millis(a.TTL), Millis(a.Retention), ticket, flag(a.Ticket.Final), Millis(a.Life), a.Round)
 	return Call{script: fairAcquireScript, args: withGuard(args, a.Guard)}
 }
 
@@ -55,14 +60,15 @@ func ParseFairAcquired(reply any) (Acquired, error) {
 	case int64:
 		return Acquired{Token: max(r, 0)}, nil
 	case []any:
-		if len(r) == 5 {
+		if len(r) >= 5 {
 			ttl, ok1 := r[0].(int64)
 			holder, ok2 := r[1].(string)
 			count, ok3 := integer(r[2])
 			ticket, ok4 := r[3].(int64)
 			head, ok5 := r[4].(string)
-			if ok1 && ok2 && ok3 && ok4 && ok5 {
-				a := Acquired{Holder: holder, Count: int(count), Ticket: ticket, Head: head}
+			noted, ok6 := parseNoted(r[5:])
+			if ok1 && ok2 && ok3 && ok4 && ok5 && ok6 {
+				a := Acquired{Holder: holder, Count: int(count), Ticket: ticket, Head: head, Noted: noted}
 				switch {
 				case holder != "":
 					a.TTL = remaining(ttl)

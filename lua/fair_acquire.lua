@@ -7,6 +7,7 @@
 -- KEYS[5] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
 --                                      "hold id round" -> round in which it was granted,
 --                                      ticket
+-- KEYS[6] lock:{name}:note     string  what is written about the hold, for people; if that is wanted
 -- ARGV[1] hold id
 -- ARGV[2] TTL, milliseconds
 -- ARGV[3] life of an idle fencing counter, milliseconds
@@ -18,9 +19,10 @@
 --
 -- Returns > 0   granted: the fencing token
 -- Returns -1    refused: this hold id was voided
--- Returns {left, hold id, hold count, ticket, head}   not granted: who has the lock, with
---   its remaining TTL in milliseconds, empty if nobody; the ticket this hold waits with,
---   0 if it does not; who is first in the queue, empty if nobody. If nobody has the lock
+-- Returns {left, hold id, hold count, ticket, head, text, age}   not granted: who has the lock,
+--   with its remaining TTL in milliseconds, empty if nobody; the ticket this hold waits with,
+--   0 if it does not; who is first in the queue, empty if nobody; what is written about who has
+--   the lock, and its age in milliseconds, if that is wanted and there. If nobody has the lock
 --   and the head seems to be dead, left is when it will be dropped, in milliseconds; else 0
 --
 -- Twice: tickets are stated; a second run finds its own field, or its own place in the
@@ -70,6 +72,10 @@ if found > 0 then
     first = head(KEYS[4], KEYS[5], held[1] and now - late * ARGV[6] or now)
     if held[1] or first and first ~= ARGV[1] then
       local left = held[1] and redis.call('PTTL', KEYS[1]) or dying(KEYS[5], first, now)
+      if KEYS[6] and held[1] then
+        -- uses noted
+        return {left, held[1], held[2], ticket, first or '', noted(KEYS[6], held[1])}
+      end
       return {left, held[1] or '', held[2] or '0', ticket, first or ''}
     end
   end

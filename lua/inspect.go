@@ -10,7 +10,7 @@ type Inspect struct {
 
 // Call makes the call.
 func (i Inspect) Call() Call {
-	args := append(newCall(inspectScript, 4, 1), i.Keys.Lock, i.Keys.Token, i.Keys.Queue, i.Keys.Waiters)
+	args := append(newCall(inspectScript, 5, 1), i.Keys.Lock, i.Keys.Token, i.Keys.Queue, i.Keys.Waiters, i.Keys.Note)
 	return Call{script: inspectScript, args: withGuard(args, i.Guard)}
 }
 
@@ -21,6 +21,7 @@ type Inspected struct {
 	TTL    time.Duration // the holder's remaining; negative: it has none
 	Token  int64         // the fencing counter; 0: there is none
 	Queue  []Waiting     // in order
+	Noted  Noted         // about the holder
 
 	Refusal string // why the node would not grant; "": it would
 }
@@ -36,7 +37,7 @@ type Waiting struct {
 func ParseInspected(reply any) (Inspected, error) {
 	bad := func() (Inspected, error) { return Inspected{}, &unexpected{inspectScript, reply} }
 	r, _ := reply.([]any)
-	if len(r) != 6 {
+	if len(r) < 6 {
 		return bad()
 	}
 	var in Inspected
@@ -45,10 +46,11 @@ func ParseInspected(reply any) (Inspected, error) {
 	count, ok3 := integer(r[3])
 	queue, ok4 := r[4].([]any)
 	refusal, ok5 := r[5].(string)
-	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || len(queue)%3 != 0 {
+	noted, ok6 := parseNoted(r[6:])
+	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !ok6 || len(queue)%3 != 0 {
 		return bad()
 	}
-	in.Refusal = refusal
+	in.Refusal, in.Noted = refusal, noted
 	if r[1] != "" {
 		token, ok := integer(r[1])
 		if !ok {

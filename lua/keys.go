@@ -18,6 +18,7 @@ type Keys struct {
 	Void    string // zset: voided hold ids
 	Queue   string // zset: fair queue, waiting hold id -> ticket
 	Waiters string // hash: fair queue, waiting hold id -> alive until, since
+	Note    string // string: what is written about the hold, for people
 	Channel string // Pub/Sub channel: a hold has ended
 }
 
@@ -56,15 +57,16 @@ const (
 	voidSuffix    = ":void"
 	queueSuffix   = ":queue"
 	waitersSuffix = ":waiters"
+	noteSuffix    = ":note"
 )
 
-var companions = []string{tokenSuffix, voidSuffix, queueSuffix, waitersSuffix}
+var companions = []string{tokenSuffix, voidSuffix, queueSuffix, waitersSuffix, noteSuffix}
 
 // KeysOf builds the keys of the lock whose Lock key is lock. All of them share one string:
 // there may be many locks.
 func KeysOf(lock string) Keys {
 	const channelSuffix = ":channel"
-	all := lock + tokenSuffix + lock + voidSuffix + lock + queueSuffix + lock + waitersSuffix + lock + channelSuffix
+	all := lock + tokenSuffix + lock + voidSuffix + lock + queueSuffix + lock + waitersSuffix + lock + noteSuffix + lock + channelSuffix
 	next := func(suffix string) string {
 		key := all[:len(lock)+len(suffix)]
 		all = all[len(key):]
@@ -76,6 +78,7 @@ func KeysOf(lock string) Keys {
 		Void:    next(voidSuffix),
 		Queue:   next(queueSuffix),
 		Waiters: next(waitersSuffix),
+		Note:    next(noteSuffix),
 		Channel: next(channelSuffix),
 	}
 }

@@ -69,6 +69,15 @@ func fenceRound(hold string, token, round int64) lua.Call {
 	return lua.Fence{Keys: orders, Hold: hold, Token: token, Retention: kept, Round: round}.Call()
 }
 
+// note writes a note of the hold; "" takes it away.
+func note(hold, text string) lua.Call {
+	return lua.Note{Keys: orders, Hold: hold, Text: text, Age: time.Second, Life: kept}.Call()
+}
+
+func extendNoted(ttl time.Duration) lua.Call {
+	return lua.Extend{Keys: orders, Hold: mine, Count: 1, TTL: ttl, Token: 1, Retention: kept, Noted: true}.Call()
+}
+
 func repair(hold string, count int, token int64) lua.Call {
 	return lua.Repair{Keys: orders, Hold: hold, Count: count, TTL: ttl, Token: token, Retention: kept}.Call()
 }
@@ -141,6 +150,7 @@ func TestACallThatRunsTwiceChangesWhatItChangesOnce(t *testing.T) {
 		"release with a mark":           {calls(take(mine, ttl)), end(mine, marked)},
 		"extend":                        {calls(take(mine, ttl)), extend(mine, longer, 1)},
 		"extend of a granted queuer":    {calls(ask(mine, proposal(0), 1)), lua.Extend{Keys: orders, Hold: mine, Count: 1, TTL: longer, Token: 1, Retention: kept, Queued: true}.Call()},
+		"extend with a note":            {calls(take(mine, ttl), note(mine, "nightly export")), extendNoted(longer)},
 		"extend of two leases":          {calls(take(mine, ttl)), lua.Extend{Keys: orders, Hold: mine, Count: 2, TTL: longer, Token: 1, Retention: kept}.Call()},
 		"fence":                         {calls(take(mine, ttl)), fence(mine, 1<<52)},
 		"reserve":                       {calls(take(mine, ttl)), reserve(mine, 1<<52)},
@@ -157,6 +167,8 @@ func TestACallThatRunsTwiceChangesWhatItChangesOnce(t *testing.T) {
 		"inspect":                       {free, lua.Inspect{Keys: orders}.Call()},
 		"server":                        {queue, lua.Server{Keys: orders}.Call()},
 		"probe":                         {queue, lua.Probe{}.Call()},
+		"note":                          {calls(take(mine, ttl)), note(mine, "nightly export")},
+		"note, taken away":              {calls(take(mine, ttl), note(mine, "nightly export")), note(mine, "")},
 		"holds":                         {calls(take(mine, ttl)), lua.Holds{Keys: orders, Hold: mine}.Call()},
 		"fair_acquire":                  {nil, ask(mine, proposal(0), 1)},
 		"fair_acquire, no wait":         {nil, try(mine)},
@@ -205,6 +217,7 @@ func TestACallThatComesLateChangesNothing(t *testing.T) {
 		"extend, after the release":                     {calls(take(mine, ttl), end(mine, 0)), extend(mine, longer, 1<<52)},
 		"extend, when another has it":                   {calls(take(mine, ttl), end(mine, 0), take(other, ttl)), extend(mine, longer, 1<<52)},
 		"extend, after a longer one":                    {calls(take(mine, ttl), extend(mine, longer, 1)), extend(mine, ttl, 1)},
+		"extend with a note, after a longer one":        {calls(take(mine, ttl), note(mine, "x"), extendNoted(longer)), extendNoted(ttl)},
 		"extend, with a counter that has grown":         {calls(take(mine, ttl), fence(mine, 1<<52)), extend(mine, ttl, 7)},
 		"fence, after the release":                      {calls(take(mine, ttl), end(mine, 0)), fence(mine, 1<<52)},
 		"fence, when another has it":                    {calls(take(mine, ttl), end(mine, 0), take(other, ttl)), fence(mine, 1<<52)},
@@ -220,6 +233,9 @@ func TestACallThatComesLateChangesNothing(t *testing.T) {
 		"release, undone, when another has it":          {calls(take(mine, ttl), undo(mine), take(other, ttl)), undo(mine)},
 		"fence of a round, after a yield of it":         {calls(ask(other, proposal(0), 1), ask(mine, proposal(0), 1)), fenceRound(mine, 1<<52, 2)},
 		"fair_yield, after a later round's fence":       {calls(ask(mine, proposal(0), 1), fenceRound(mine, 1<<52, 2)), yield(mine, final(1), 1)},
+		"note, after the release":                       {calls(take(mine, ttl), end(mine, 0)), note(mine, "nightly export")},
+		"note, when another has it":                     {calls(take(mine, ttl), end(mine, 0), take(other, ttl), note(other, "import")), note(mine, "nightly export")},
+		"note, taken away when another has it":          {calls(take(mine, ttl), end(mine, 0), take(other, ttl), note(other, "import")), note(mine, "")},
 		"repair, after the release":                     {calls(take(mine, ttl), end(mine, marked)), repair(mine, 1, 1<<52)},
 		"repair, when another has it":                   {calls(take(other, ttl)), repair(mine, 1, 1<<52)},
 		"repair, where it is":                           {calls(take(mine, longer)), repair(mine, 1, 7)},

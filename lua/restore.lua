@@ -48,5 +48,5 @@ if not count then
   back = 2
 end
 -- uses extended
-extend(KEYS[1], KEYS[2], KEYS[4], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], count)
+extend(KEYS[1], KEYS[2], KEYS[4], nil, ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], count)
 return back

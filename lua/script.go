@@ -33,6 +33,7 @@ var (
 	forceScript   = load("force")
 	forcedScript  = load("forced")
 	wakeScript    = load("wake")
+	noteScript    = load("note")
 	probeScript   = load("probe")
 	holdsScript   = load("holds")
 	serverScript  = load("server")

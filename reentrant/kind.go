@@ -12,7 +12,7 @@ import (
 type scripts struct{}
 
 func (scripts) Acquire(r kind.Request) lua.Call {
-	return lua.Acquire{Keys: r.Keys, Hold: r.Hold, TTL: r.TTL, Retention: r.Retention, Guard: r.Guard}.Call()
+	return lua.Acquire{Keys: r.Keys, Hold: r.Hold, TTL: r.TTL, Retention: r.Retention, Guard: r.Guard, Noted: r.Noted}.Call()
 }
 
 func (scripts) Acquired(reply any) (lua.Acquired, error) { return lua.ParseAcquired(reply) }

@@ -107,7 +107,7 @@ func requireBlocked(t *testing.T, n, heads int) {
 }
 
 // locking is what is on the stack of each caller.
-const locking = "lock.(*Engine).acquire"
+const locking = "lock.(*engine).acquire"
 
 // requireFewBeside waits until no more than most goroutines of the library are there beside the
 // callers: more while much is under way.

@@ -1,0 +1,231 @@
+package lock_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/reentrant"
+)
+
+// What people are told about who has a lock.
+
+var noteRuns = runs(lua.Note{})
+
+// requireNotes requires that every node has what is written about a hold, or that none has.
+func requireNotes(t *testing.T, nodes []*virtual.Node, there bool) {
+	t.Helper()
+	synctest.Wait()
+	for _, n := range nodes {
+		require.Equal(t, there, n.Memory().Exists(keys.Note), n.Addr())
+	}
+}
+
+func TestWhoIsRefusedIsToldWhoHasTheLock(t *testing.T) {
+	for _, kind := range []string{"reentrant", "fair"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+				holder := w.process(lock.WithLabel("billing@web-3/812"))
+				m := holder.kinds(lock.WithNote("nightly export"))[kind]
+				held := w.lock(m)
+				requireNotes(t, w.nodes, true)
+				time.Sleep(4100 * time.Millisecond)
+
+				rival := w.process()
+				told := func(err error, after time.Duration) {
+					e := refused(t, err, lock.ErrLocked, lock.ErrNoQuorum)
+					require.Equal(t, held.ID(), e.Holder)
+					require.Equal(t, "billing@web-3/812", e.Label)
+					require.Equal(t, "nightly export", e.Note)
+					require.InDelta(t, after, e.HeldFor, float64(5*time.Millisecond))
+					require.ErrorContains(t, err, fmt.Sprintf("held by %s (billing@web-3/812 for %v: nightly export), which ends in", held.ID(), after.Round(100*time.Millisecond)))
+				}
+				_, err := rival.kinds()[kind].TryLock(bg)
+				told(err, 4100*time.Millisecond)
+				_, err = rival.kinds(lock.WithNote("import"))[kind].TryLock(bg)
+				told(err, 4100*time.Millisecond)
+				told(lockFor(rival.kinds()[kind], brief), 4150*time.Millisecond)
+
+				_, err = holder.kinds()[kind].TryLock(bg)
+				e := refused(t, err, lock.ErrLocked, lock.ErrNoQuorum)
+				require.True(t, e.Own)
+				require.Equal(t, "nightly export", e.Note)
+
+				s, err := m.(lock.Inspector).Inspect(bg)
+				require.NoError(t, err)
+				require.Equal(t, held.ID(), s.Holder)
+				require.Equal(t, "billing@web-3/812", s.Label)
+				require.Equal(t, "nightly export", s.Note)
+				require.InDelta(t, 4150*time.Millisecond, s.HeldFor, float64(5*time.Millisecond))
+
+				require.NoError(t, held.Unlock(bg))
+				requireNotes(t, w.nodes, false)
+				s, err = m.(lock.Inspector).Inspect(bg)
+				require.NoError(t, err)
+				require.Zero(t, s.Label+s.Note)
+				require.Zero(t, s.HeldFor)
+			})
+		})
+	}
+}
+
+// The label that nobody has set costs short holds nothing.
+func TestTheDefaultLabelComesWithTheFirstRenewal(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		m := p.mutex()
+		for range 3 {
+			require.NoError(t, w.lock(m).Unlock(bg))
+		}
+		held := w.lock(m)
+		for _, n := range w.nodes {
+			require.Empty(t, n.Commands(noteRuns))
+		}
+		time.Sleep(defaultTTL / 3)
+		requireNotes(t, w.nodes, true)
+		s, err := m.Inspect(bg)
+		require.NoError(t, err)
+		host, err := os.Hostname()
+		require.NoError(t, err)
+		require.Equal(t, fmt.Sprintf("%s/%d lock.test", host, os.Getpid()), s.Label)
+		require.Empty(t, s.Note)
+		require.InDelta(t, defaultTTL/3, s.HeldFor, float64(5*time.Millisecond))
+		require.NoError(t, held.Unlock(bg))
+		requireNotes(t, w.nodes, false)
+
+		fixed := w.lock(p.mutex(lock.WithoutWatchdog())) // which is never renewed
+		requireNotes(t, w.nodes, true)
+		require.NoError(t, fixed.Unlock(bg))
+		requireNotes(t, w.nodes, false)
+	})
+}
+
+func TestAnEmptyLabelIsNotWritten(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		held := w.lock(w.process(lock.WithLabel("")).mutex())
+		time.Sleep(3 * defaultTTL)
+		requireNotes(t, w.nodes, false)
+		require.NoError(t, held.Unlock(bg))
+	})
+}
+
+// A note lives and dies with the hold, and renewals hardly cost more for it.
+func TestANoteLastsAsLongAsTheHold(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		crashes := w.process()
+		m := crashes.mutex(lock.WithNote("long"))
+		w.lock(m)
+		for range 60 {
+			time.Sleep(time.Minute)
+			s, err := m.Inspect(bg)
+			require.NoError(t, err)
+			require.Equal(t, "long", s.Note)
+			require.InDelta(t, s.TTL, w.nodes[0].Memory().TTL(keys.Note), float64(5*time.Millisecond))
+		}
+		for _, n := range w.nodes {
+			require.LessOrEqual(t, len(n.Commands(noteRuns)), 7)
+		}
+		crashes.Kill()
+		time.Sleep(defaultTTL)
+		requireNotes(t, w.nodes, false)
+	})
+}
+
+// A node that comes back empty has the note again, after a while.
+func TestANoteIsWrittenAgain(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		held := w.lock(w.process().mutex(lock.WithNote("long")))
+		for _, n := range w.nodes {
+			n.Memory().Del(keys.Note)
+		}
+		time.Sleep(10*time.Minute + defaultTTL/3)
+		requireNotes(t, w.nodes, true)
+		require.NoError(t, held.Unlock(bg))
+		requireNotes(t, w.nodes, false)
+	})
+}
+
+// What is written about a hold is not told of another.
+func TestANoteOfAnotherHoldIsNotShown(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		w.lock(w.process(lock.WithLabel("old")).mutex(lock.WithNote("old")))
+		p := w.process(lock.WithLabel(""))
+		ended, err := p.mutex().ForceUnlock(bg)
+		require.NoError(t, err)
+		require.True(t, ended)
+		held := w.lock(p.mutex())
+		requireNotes(t, w.nodes, true)
+		s, err := p.mutex().Inspect(bg)
+		require.NoError(t, err)
+		require.Equal(t, held.ID(), s.Holder)
+		require.Zero(t, s.Label+s.Note)
+		require.Zero(t, s.HeldFor)
+		_, err = w.process().mutex().TryLock(bg)
+		require.NotContains(t, err.Error(), "old")
+		require.NoError(t, held.Unlock(bg))
+	})
+}
+
+// What is written is the note of the hold that is in progress.
+func TestAnotherNoteIsNotPassedOn(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		m := p.mutex(lock.WithNote("one"))
+		first := w.lock(m)
+		same := wait(bg, m)
+		synctest.Wait() // they wait in this order
+		other := wait(bg, p.mutex(lock.WithNote("two")))
+		synctest.Wait()
+		require.NoError(t, first.Unlock(bg))
+		second := await(t, same).lease
+		require.True(t, strings.HasPrefix(second.ID(), first.ID()+"."), "within the tenure")
+		require.NoError(t, second.Unlock(bg))
+		third := await(t, other).lease
+		require.False(t, strings.HasPrefix(third.ID(), first.ID()+"."))
+		requireNotes(t, w.nodes, true)
+		s, err := m.Inspect(bg)
+		require.NoError(t, err)
+		require.Equal(t, "two", s.Note)
+		require.NoError(t, third.Unlock(bg))
+		requireNotes(t, w.nodes, false)
+	})
+}
+
+func TestLabelsAndNotesAreALineOfText(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		p := w.process()
+		h := virtual.NewHost(w.nodes)
+		for says, text := range map[string]string{
+			"cannot be printed: '\\n'":     "two\nlines",
+			"cannot be printed: '\\x1b'":   "\x1b[31mred",
+			"cannot be printed: '\\u202e'": "to the left \u202e",
+			"is not valid UTF-8":           "\xff",
+			"bytes long, the limit is":     strings.Repeat("é", 129),
+		} {
+			_, err := lock.NewClient(h.Clients(t), lock.WithLabel(text))
+			require.ErrorContains(t, err, "the label")
+			require.ErrorContains(t, err, says)
+			_, err = lock.NewClient(h.Clients(t), lock.WithNote(text))
+			require.ErrorContains(t, err, "the note")
+			_, err = reentrant.New(p.locks, "orders", lock.WithNote(text)).Lock(bg)
+			require.ErrorContains(t, err, "the note")
+			require.ErrorContains(t, err, says)
+		}
+		for _, n := range w.nodes {
+			require.Empty(t, n.Commands(acquireRuns))
+		}
+		held := w.lock(p.mutex(lock.WithNote("Überweisung № 7: 5 % – „fertig“ ✓")))
+		s, err := p.mutex().Inspect(bg)
+		require.NoError(t, err)
+		require.Equal(t, "Überweisung № 7: 5 % – „fertig“ ✓", s.Note)
+		require.NoError(t, held.Unlock(bg))
+	})
+}
