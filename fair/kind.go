@@ -33,7 +33,7 @@ func (scripts) Wait(r kind.Request, ticket lua.Ticket, round int64) lua.Call {
 
 // Release wakes the head even if it is to be quiet, but for the successor, who asks unasked.
 func (scripts) Release(r kind.Request, quiet bool, mark time.Duration) lua.Call {
-	release := lua.FairRelease{Fair: common(r), Hold: r.Hold, Mark: mark, Undo: r.Undo}
+	release := lua.FairRelease{Fair: common(r), Hold: r.Hold, Mark: mark, Undo: r.Undo, Noted: r.Noted}
 	if quiet {
 		release.Successor = r.Successor
 	}

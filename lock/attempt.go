@@ -112,7 +112,7 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 	}
 	h.slot.set(h)
 	t.watch(b.Start())
-	t.write(true)
+	t.write()
 	return l, denial{}, nil
 }
 

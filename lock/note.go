@@ -51,16 +51,21 @@ func (t *tenure) description() description {
 }
 
 // write writes down who has the lock, on every node, and does not wait. What somebody has set
-// is written right behind the grant, and so it is for a fixed lease. Otherwise there is only the default
-// label, which comes with the first renewal: holds are shorter as a rule, and cost nothing for it.
-func (t *tenure) write(granted bool) {
+// is written right behind the grant, and so it is for a fixed lease. Otherwise there is only the
+// default label, which comes with the first renewal that is due by time: holds are shorter as a
+// rule, and cost nothing for it.
+//
+// What is written lives as long as the lock's key on that node, which extends it. The release
+// takes it away. It is about one hold id, so it is never taken for what is about another hold.
+func (t *tenure) write() {
 	c, set := t.engine.client, &t.engine.set
-	if set.note == "" && (c.label == "" || granted && !c.labelled && set.renew) {
+	if set.note == "" && c.label == "" {
 		return
 	}
 	now := time.Now()
+	asked := set.note != "" || c.labelled || !set.renew
 	t.mu.Lock()
-	due := !t.ended && now.Sub(t.written) >= noteAge
+	due := !t.ended && now.Sub(t.written) >= noteAge && (asked || now.Sub(t.since) >= t.ttl/8)
 	life := max(t.ttl, t.longest)
 	if due {
 		t.written = now
@@ -70,22 +75,18 @@ func (t *tenure) write(granted bool) {
 	if !due {
 		return
 	}
-	t.note(lua.Note{Label: c.label, Text: set.note, Age: max(now.Sub(since), 0), Life: life})
-}
-
-// erase takes away what was written, if anything was. The release comes right behind it.
-func (t *tenure) erase() {
-	t.mu.Lock()
-	written := !t.written.IsZero()
-	t.mu.Unlock()
-	if written {
-		t.note(lua.Note{})
-	}
-}
-
-func (t *tenure) note(n lua.Note) {
-	n.Keys, n.Hold = t.keys(), t.id
-	t.engine.client.group.Vote(redlock.Motion{Name: "note", Call: n.Call(), Yes: lua.ParseNoted})
+	c.group.Vote(redlock.Motion{
+		Name: "note",
+		Call: lua.Note{
+			Keys:  t.keys(),
+			Hold:  t.id,
+			Label: c.label,
+			Text:  set.note,
+			Age:   max(now.Sub(since), 0),
+			Life:  life,
+		}.Call(),
+		Yes: lua.ParseNoted,
+	})
 }
 
 // defaultLabel says which process this is.

@@ -140,7 +140,7 @@ func (r *renewal) decided(b *redlock.Ballot) {
 		missing := r.missing
 		r.mu.Unlock()
 		t.repair(missing, r.ttl)
-		t.write(false)
+		t.write()
 	}
 }
 

@@ -26,12 +26,12 @@ func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 	if successor != nil {
 		r.Successor = successor.id
 	}
-	t.erase()
 	t.footprint.Close()
 	t.mu.Lock()
 	// What was sent last may be on its way for a node timeout; and a node that was stopped
 	// may go on, and make the key live longer, just before it would have expired.
 	until := time.Now().Add(max(t.ttl, t.longest) + e.client.group.NodeTimeout() + lastCall)
+	r.Noted = !t.written.IsZero()
 	t.mu.Unlock()
 	return redlock.Motion{
 		Name:      "release",

@@ -89,16 +89,23 @@ type FairRelease struct {
 	Mark      time.Duration // void the hold id for so long; 0: no need
 	Successor string        // waiting hold that asks right behind this, and need not be woken; "": none
 	Undo      bool          // there never was a lease: take its token back
+	Noted     bool          // something is written about the hold: take it away
 }
 
 // Call makes the call.
 func (r FairRelease) Call() Call {
-	args := append(newCall(fairReleaseScript, 4, 6), r.Keys.Lock, r.Keys.Void, r.Keys.Queue, r.Keys.Waiters)
-	if r.Undo {
-		args[2] = 5
+	args := append(newCall(fairReleaseScript, 6, 6), r.Keys.Lock, r.Keys.Void, r.Keys.Queue, r.Keys.Waiters)
+	if r.Undo || r.Noted {
 		args = append(args, r.Keys.Token)
 	}
+	if r.Noted {
+		args = append(args, r.Keys.Note)
+	}
+	args[2] = len(args) - 3
 	args = append(args, r.Hold, r.Channel, Millis(r.Mark), flag(r.Alone), r.Successor)
+	if r.Undo {
+		args = append(args, flag(true))
+	}
 	return Call{script: fairReleaseScript, args: args}
 }
 

@@ -4,12 +4,14 @@
 -- KEYS[2] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds
 -- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
 -- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
--- KEYS[5] lock:{name}:token    string  fencing counter; of a hold without a lease only
+-- KEYS[5] lock:{name}:token    string  fencing counter; absent, as the one below, if not needed
+-- KEYS[6] lock:{name}:note     string  what is written about the hold; if anything is
 -- ARGV[1] hold id
 -- ARGV[2] what the channel of a client begins with
 -- ARGV[3] life of the mark that voids this hold id, milliseconds; 0: no mark
 -- ARGV[4] 1: every listener of this deployment is connected to this very server
 -- ARGV[5] waiting hold id that asks right behind this, and need not be woken; empty: none
+-- ARGV[6] 1: nobody was told its token, of a hold without a lease
 --
 -- Returns 1   the hold is ended
 -- Returns 0   the hold was not there
@@ -21,9 +23,12 @@
 -- uses place
 local found = redis.call('HDEL', KEYS[1], ARGV[1])
 local waited = drop(KEYS[3], KEYS[4], ARGV[1])
-if found == 1 and KEYS[5] then
+if found == 1 and ARGV[6] then
   -- uses unmint
   unmint(KEYS[5])
+end
+if found == 1 and KEYS[6] then
+  redis.call('PEXPIRE', KEYS[6], 0)
 end
 -- The hash has one hold: without its field there is no lock.
 if (found == 1 or waited == 1 and redis.call('EXISTS', KEYS[1]) == 0) and

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Note calls note.lua: it writes down, for people, who has a lock. With neither a Label nor a
-// Text it takes that away.
+// Note calls note.lua: it writes down, for people, who has a lock.
 type Note struct {
 	Keys  Keys
 	Hold  string
@@ -18,15 +17,11 @@ type Note struct {
 
 // Call makes the call.
 func (n Note) Call() Call {
-	text := ""
-	if n.Label != "" || n.Text != "" {
-		text = n.Label + "\n" + n.Text
-	}
 	return Call{script: noteScript, args: append(newCall(noteScript, 2, 4), n.Keys.Lock, n.Keys.Note,
-		n.Hold, text, Millis(n.Age), Millis(n.Life))}
+		n.Hold, n.Label+"\n"+n.Text, Millis(n.Age), Millis(n.Life))}
 }
 
-// ParseNoted reads a reply of note.lua: whether anything was changed.
+// ParseNoted reads a reply of note.lua: whether it was written.
 func ParseNoted(reply any) (bool, error) { return parseBool(noteScript, reply) }
 
 // Noted is what is written about the hold that has a lock. The zero value is nothing.

@@ -69,11 +69,14 @@ func TestWhoIsRefusedReadsTheNoteOfWhoHasIt(t *testing.T) {
 	each(func(n lua.Noted) { require.Zero(t, n) })
 	require.NoError(t, client.Del(bg, orders.Note).Err())
 
-	run(note(mine, "done soon"))
-	require.EqualValues(t, 0, run(note(other, "")), "it is not about that hold")
-	require.EqualValues(t, 1, client.Exists(bg, orders.Note).Val())
-	require.EqualValues(t, 1, run(note(mine, "")))
-	require.Zero(t, client.Exists(bg, orders.Note).Val())
+	for name, release := range map[string]func(hold string) lua.Call{"release": endNoted, "fair_release": leaveNoted} {
+		run(take(mine, ttl))
+		run(note(mine, "done soon"))
+		require.EqualValues(t, 0, run(release(other)), "it is not about that hold")
+		require.EqualValues(t, 1, client.Exists(bg, orders.Note).Val(), name)
+		require.EqualValues(t, 1, run(release(mine)))
+		require.Zero(t, client.Exists(bg, orders.Note).Val(), name)
+	}
 
 	for _, reply := range []any{
 		[]any{int64(1), mine, "1", "text"},

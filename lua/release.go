@@ -9,6 +9,7 @@ type Release struct {
 	Quiet bool          // do not publish the end
 	Mark  time.Duration // void the hold id for so long; 0: no need
 	Undo  bool          // there never was a lease: take its token back
+	Noted bool          // something is written about the hold: take it away
 }
 
 // Call makes the call.
@@ -17,18 +18,23 @@ func (r Release) Call() Call {
 	if r.Quiet {
 		channel = ""
 	}
-	args := append(newCall(releaseScript, 1, 6), r.Keys.Lock)
-	switch {
-	case r.Undo:
-		args[2] = 3
-		args = append(args, r.Keys.Void, r.Keys.Token)
-	case r.Mark > 0:
-		args[2] = 2
+	args := append(newCall(releaseScript, 4, 4), r.Keys.Lock)
+	if r.Mark > 0 || r.Undo || r.Noted {
 		args = append(args, r.Keys.Void)
 	}
+	if r.Undo || r.Noted {
+		args = append(args, r.Keys.Token)
+	}
+	if r.Noted {
+		args = append(args, r.Keys.Note)
+	}
+	args[2] = len(args) - 3
 	args = append(args, r.Hold, channel)
 	if r.Undo || r.Mark > 0 {
 		args = append(args, Millis(r.Mark))
+	}
+	if r.Undo {
+		args = append(args, flag(true))
 	}
 	return Call{script: releaseScript, args: args}
 }

@@ -2,11 +2,13 @@
 --
 -- KEYS[1] lock:{name}        hash    hold id -> hold count
 -- KEYS[2] lock:{name}:void   zset    voided hold id -> when the mark may go, microseconds;
---                                    with a mark, or with KEYS[3], only
--- KEYS[3] lock:{name}:token  string  fencing counter; of a hold without a lease only
+--                                    absent, as those below, if none of them is needed
+-- KEYS[3] lock:{name}:token  string  fencing counter
+-- KEYS[4] lock:{name}:note   string  what is written about the hold; if anything is
 -- ARGV[1] hold id
 -- ARGV[2] channel to tell of the end; empty: nobody needs to know
 -- ARGV[3] life of the mark that voids this hold id, milliseconds; 0 or absent: no mark
+-- ARGV[4] 1: nobody was told its token, of a hold without a lease
 --
 -- Returns 1   the hold is ended
 -- Returns 0   the hold was not there
@@ -16,9 +18,12 @@
 -- Late: hold ids are never used again, so it cannot touch a later hold.
 
 local found = redis.call('HDEL', KEYS[1], ARGV[1])
-if found == 1 and KEYS[3] then
+if found == 1 and ARGV[4] then
   -- uses unmint
   unmint(KEYS[3])
+end
+if found == 1 and KEYS[4] then
+  redis.call('PEXPIRE', KEYS[4], 0)
 end
 if found == 1 and ARGV[2] ~= '' then
   -- A user without rights to the channel releases all the same; waiters poll.
@@ -26,7 +31,7 @@ if found == 1 and ARGV[2] ~= '' then
 end
 -- The mark comes last: a server without memory refuses it, and must not refuse
 -- the release with it.
-if KEYS[2] and ARGV[3] ~= '0' then
+if ARGV[3] and ARGV[3] ~= '0' then
   -- uses clock
   local now = clock()
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now))

@@ -69,7 +69,15 @@ func fenceRound(hold string, token, round int64) lua.Call {
 	return lua.Fence{Keys: orders, Hold: hold, Token: token, Retention: kept, Round: round}.Call()
 }
 
-// note writes a note of the hold; "" takes it away.
+func endNoted(hold string) lua.Call {
+	return lua.Release{Keys: orders, Hold: hold, Noted: true}.Call()
+}
+
+func leaveNoted(hold string) lua.Call {
+	return lua.FairRelease{Fair: line, Hold: hold, Noted: true}.Call()
+}
+
+// note writes a note of the hold.
 func note(hold, text string) lua.Call {
 	return lua.Note{Keys: orders, Hold: hold, Text: text, Age: time.Second, Life: kept}.Call()
 }
@@ -168,7 +176,8 @@ func TestACallThatRunsTwiceChangesWhatItChangesOnce(t *testing.T) {
 		"server":                        {queue, lua.Server{Keys: orders}.Call()},
 		"probe":                         {queue, lua.Probe{}.Call()},
 		"note":                          {calls(take(mine, ttl)), note(mine, "nightly export")},
-		"note, taken away":              {calls(take(mine, ttl), note(mine, "nightly export")), note(mine, "")},
+		"release with a note":           {calls(take(mine, ttl), note(mine, "nightly export")), endNoted(mine)},
+		"fair_release with a note":      {calls(ask(mine, proposal(0), 1), note(mine, "nightly export")), leaveNoted(mine)},
 		"holds":                         {calls(take(mine, ttl)), lua.Holds{Keys: orders, Hold: mine}.Call()},
 		"fair_acquire":                  {nil, ask(mine, proposal(0), 1)},
 		"fair_acquire, no wait":         {nil, try(mine)},
@@ -235,7 +244,8 @@ func TestACallThatComesLateChangesNothing(t *testing.T) {
 		"fair_yield, after a later round's fence":       {calls(ask(mine, proposal(0), 1), fenceRound(mine, 1<<52, 2)), yield(mine, final(1), 1)},
 		"note, after the release":                       {calls(take(mine, ttl), end(mine, 0)), note(mine, "nightly export")},
 		"note, when another has it":                     {calls(take(mine, ttl), end(mine, 0), take(other, ttl), note(other, "import")), note(mine, "nightly export")},
-		"note, taken away when another has it":          {calls(take(mine, ttl), end(mine, 0), take(other, ttl), note(other, "import")), note(mine, "")},
+		"release with a note, when another has it":      {calls(take(mine, ttl), endNoted(mine), take(other, ttl), note(other, "import")), endNoted(mine)},
+		"fair_release with a note, when another has it": {calls(try(mine), leaveNoted(mine), try(other), note(other, "import")), leaveNoted(mine)},
 		"repair, after the release":                     {calls(take(mine, ttl), end(mine, marked)), repair(mine, 1, 1<<52)},
 		"repair, when another has it":                   {calls(take(other, ttl)), repair(mine, 1, 1<<52)},
 		"repair, where it is":                           {calls(take(mine, longer)), repair(mine, 1, 7)},

@@ -18,7 +18,7 @@ func (scripts) Acquire(r kind.Request) lua.Call {
 func (scripts) Acquired(reply any) (lua.Acquired, error) { return lua.ParseAcquired(reply) }
 
 func (scripts) Release(r kind.Request, quiet bool, mark time.Duration) lua.Call {
-	return lua.Release{Keys: r.Keys, Hold: r.Hold, Quiet: quiet, Mark: mark, Undo: r.Undo}.Call()
+	return lua.Release{Keys: r.Keys, Hold: r.Hold, Quiet: quiet, Mark: mark, Undo: r.Undo, Noted: r.Noted}.Call()
 }
 
 func (scripts) Released(reply any) (bool, error) { return lua.ParseReleased(reply) }
