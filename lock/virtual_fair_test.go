@@ -3,6 +3,7 @@ package lock_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -253,12 +254,16 @@ func TestWaiterThatIsToldNothingLooksNowAndThen(t *testing.T) {
 
 // strangers is how many of those who gave a sign of life had not asked the node for a place.
 func strangers(n *virtual.Node) (count int) {
-	const hold, holds = 8, 10 // in the arguments of the two scripts
+	const keys, holds = 2, 10 // in the arguments: how many keys, and those who live
 	asked := make(map[string]bool)
 	for _, c := range n.Commands(virtual.Name("EVALSHA")) {
 		switch {
 		case runs(lua.FairAcquire{})(c.Args):
-			asked[c.Args[hold]] = true
+			n, err := strconv.Atoi(c.Args[keys])
+			if err != nil {
+				panic(err)
+			}
+			asked[c.Args[keys+1+n]] = true
 		case runs(lua.FairBeat{})(c.Args):
 			for _, id := range c.Args[holds:] {
 				if !asked[id] {

@@ -3,6 +3,7 @@ package lock_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -95,7 +96,7 @@ func TestTheDefaultLabelComesWithTheFirstRenewal(t *testing.T) {
 		require.NoError(t, err)
 		host, err := os.Hostname()
 		require.NoError(t, err)
-		require.Equal(t, fmt.Sprintf("%s/%d lock.test", host, os.Getpid()), s.Label)
+		require.Equal(t, fmt.Sprintf("%s/%d %s", host, os.Getpid(), filepath.Base(os.Args[0])), s.Label)
 		require.Empty(t, s.Note)
 		require.InDelta(t, defaultTTL/3, s.HeldFor, float64(5*time.Millisecond))
 		require.NoError(t, held.Unlock(bg))

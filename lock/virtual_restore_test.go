@@ -223,7 +223,7 @@ func TestNodeThatGoesOnToRefuseIsAskedLessAndLess(t *testing.T) {
 // nor on the nodes.
 func TestFixedLeaseIsGivenToNodesThatLackItAndEndsInItsTime(t *testing.T) {
 	ofEitherKind(t, []int{3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
-		p := w.process(lock.WithoutWatchdog())
+		p := w.process(lock.WithoutWatchdog(), lock.WithLabel("")) // nothing else is on its way
 		l := w.bareQuorum(of(p))
 		ctx := l.Context(bg)
 		deadline := l.Deadline()

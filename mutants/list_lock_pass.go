@@ -235,8 +235,8 @@ var lockPassMutants = []Mutant{
 	{
 		Name:    "an extension writes the first token",
 		File:    "lock/lease.go",
-		Old:     "count, token := t.count(), t.reserve.top",
-		New:     "count, token := t.count(), t.first.token",
+		Old:     "count, token, noted := t.count(), t.reserve.top,",
+		New:     "count, token, noted := t.count(), t.first.token,",
 		Package: "lock",
 		Tests:   "^TestAForgottenReserveIsWrittenAgain$",
 	},

@@ -41,6 +41,8 @@ func mutants() []Mutant {
 		lockAttemptMutants,
 		lockWaitMutants,
 		lockPassMutants,
+		lockNoteMutants,
+		electionMutants,
 		lockLeaseMutants,
 		lockWorkMutants,
 		lockRenewalMutants,

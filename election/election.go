@@ -1,0 +1,95 @@
+package election
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/holdfast-go/holdfast/fair"
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+// ErrNoLeader says that nobody leads at the moment.
+var ErrNoLeader = errors.New("no leader")
+
+// An Election is one candidate's part in the election of a leader. It is safe for concurrent use,
+// and holds no state of its own: any number of them may stand for one name. The zero value is not
+// usable; use [New].
+type Election struct {
+	mutex     *fair.Mutex
+	candidate string
+}
+
+// New makes the election called name, for the candidate with this name: what [Election.Leader]
+// shows, printable and no longer than 256 bytes. Who only watches needs no candidate, and
+// leaves it empty. New talks to no node; what is wrong with its arguments is the error of the first
+// call. Of the options, WithNote is the candidate's.
+func New(c *lock.Client, name, candidate string, opts ...lock.Option) *Election {
+	opts = append(opts[:len(opts):len(opts)], lock.WithNote(candidate))
+	return &Election{mutex: fair.New(c, name, opts...), candidate: candidate}
+}
+
+// Name is the name that the election was made with.
+func (e *Election) Name() string { return e.mutex.Name() }
+
+// A Term is the time for which one candidate leads. The zero value is that of nobody.
+type Term struct {
+	Candidate string
+	Token     int64     // the term's number, a fencing token: greater than that of every term before
+	Since     time.Time // when it began, as far as this process's clock can tell
+	Hold      string    // the id of the leader's hold, as it stands in Redis
+}
+
+// Run is a candidate until ctx ends, and leads when it is elected: it calls lead with a context
+// that ends with ctx and with the loss of the leadership, whose cause is a [*lock.LeaseError] then.
+// The leadership is given back after lead has returned, or panicked.
+//
+// Run returns when lead does: with lead's error, joined with what went wrong when the leadership was given
+// back. To return nil is to resign. If the leadership was lost meanwhile, Run is a candidate
+// again, unless ctx has ended too, or lead returned an error that has nothing to do with that
+// (neither context.Canceled nor [lock.ErrLost]): then Run returns that error, joined with the loss. If ctx ends
+// before the candidate is elected, the error is a [*lock.AcquireError]. A client that is closed
+// ends Run with [lock.ErrClosed].
+func (e *Election) Run(ctx context.Context, lead func(ctx context.Context, term Term) error) error {
+	if e.candidate == "" {
+		return fmt.Errorf("election %q: the candidate has no name", e.Name())
+	}
+	for {
+		if again, err := e.campaign(ctx, lead); !again {
+			return err
+		}
+	}
+}
+
+// campaign waits for one term and leads in it. It tells whether there is to be another one.
+func (e *Election) campaign(ctx context.Context, lead func(context.Context, Term) error) (again bool, err error) {
+	// An owner of ctx that leads already would be elected at once, a second time.
+	lease, err := e.mutex.Lock(lock.WithoutOwner(ctx))
+	if err != nil {
+		return false, err
+	}
+	// Deferred, so that a panic does not keep the leadership.
+	defer func() {
+		lost := lease.Err()
+		released := lease.Unlock(ctx)
+		switch {
+		case lost == nil:
+			again, err = false, errors.Join(err, released)
+		case ctx.Err() != nil, !errors.Is(lost, lock.ErrLost):
+			again, err = false, errors.Join(err, lost)
+		case err == nil, errors.Is(err, context.Canceled), errors.Is(err, lock.ErrLost):
+			again, err = true, nil
+		default:
+			again, err = false, errors.Join(err, lost)
+		}
+	}()
+	w := newWork(ctx, lease)
+	defer w.stop()
+	return false, lead(w, Term{
+		Candidate: e.candidate,
+		Token:     lease.Token(),
+		Since:     time.Now(),
+		Hold:      lease.ID(),
+	})
+}

@@ -1,0 +1,127 @@
+package election
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+const (
+	// lookEvery is how often Watch looks. The end of a hold is told to the next candidate alone,
+	// and who watches is none.
+	lookEvery = 200 * time.Millisecond
+	// unsureFor is for how many looks in a row too few nodes may be able to tell before Watch says
+	// so: connections break, and are made again.
+	unsureFor = 3
+	// A leader writes its name right behind its election: who comes in between looks again.
+	namePause = 10 * time.Millisecond
+	nameLooks = 20
+)
+
+// Leader tells who leads, as a quorum of nodes sees it. The error is [ErrNoLeader] if nobody does,
+// and wraps [lock.ErrNoQuorum] if too few nodes can tell. The candidate is empty if the
+// holder of the lock is none.
+func (e *Election) Leader(ctx context.Context) (Term, error) {
+	var s lock.State
+	for look := 1; ; look++ {
+		var err error
+		s, err = e.mutex.Inspect(ctx)
+		switch {
+		case err != nil:
+			return Term{}, fmt.Errorf("election: %w", err)
+		case s.Status == lock.StatusFree:
+			return Term{}, fmt.Errorf("election %q: %w", e.Name(), ErrNoLeader)
+		}
+		// Undecided is a quorum that is being found, or one that cannot be.
+		if s.Held && s.Note != "" || look == nameLooks {
+			break
+		}
+		if err := sleep(ctx, namePause); err != nil {
+			return Term{}, fmt.Errorf("election %q: %w", e.Name(), err)
+		}
+	}
+	if !s.Held {
+		return Term{}, fmt.Errorf("election %q: no quorum of nodes has the same leader: %w", e.Name(), lock.ErrNoQuorum)
+	}
+	return Term{Candidate: s.Note, Token: s.Token, Since: time.Now().Add(-s.HeldFor), Hold: s.Holder}, nil
+}
+
+// Watch tells who leads now, and then each change: a new leader, [ErrNoLeader] when there is none
+// any more, and an error that wraps [lock.ErrNoQuorum] when too few nodes can tell for a while, after
+// which whoever leads then is told again. It ends with ctx, with the loop, and after any other error. It looks
+// five times in a second, so it does not see a term that is shorter than that.
+//
+//	for term, err := range e.Watch(ctx) {
+//		switch {
+//		case err == nil:
+//			forwardTo(term.Candidate)
+//		default:
+//			hold() // nobody leads, or who does is not known
+//		}
+//	}
+func (e *Election) Watch(ctx context.Context) iter.Seq2[Term, error] {
+	return func(yield func(Term, error) bool) {
+		var hold string
+		var told view // untold at first
+		for unsure := 0; ; {
+			term, err := e.Leader(ctx)
+			if ctx.Err() != nil {
+				return
+			}
+			seen := viewOf(err)
+			if unsure++; seen != unknown {
+				unsure = 0
+			}
+			settled := seen != unknown || unsure == unsureFor || told == untold
+			if settled && (seen != told || term.Hold != hold) {
+				if !yield(term, err) {
+					return
+				}
+				told, hold = seen, term.Hold
+			}
+			if seen == broken || sleep(ctx, lookEvery-rand.N(lookEvery/4)) != nil {
+				return
+			}
+		}
+	}
+}
+
+// A view is what a look at the leadership has come to.
+type view uint8
+
+const (
+	untold  view = iota
+	led          // somebody leads
+	vacant       // nobody leads
+	unknown      // too few nodes can tell
+	broken       // another look is no use
+)
+
+func viewOf(err error) view {
+	switch {
+	case err == nil:
+		return led
+	case errors.Is(err, ErrNoLeader):
+		return vacant
+	case errors.Is(err, lock.ErrNoQuorum):
+		return unknown
+	default:
+		return broken
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

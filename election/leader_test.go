@@ -1,0 +1,178 @@
+package election_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/election"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/reentrant"
+)
+
+func TestAnybodyIsToldWhoLeads(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		leader, observer := w.candidate("web-3"), w.candidate("")
+		_, err := observer.Leader(bg)
+		require.ErrorIs(t, err, election.ErrNoLeader)
+		require.ErrorContains(t, err, `election "scheduler"`)
+
+		start := time.Now()
+		ran := leader.run(bg, leadFor(2*time.Minute))
+		time.Sleep(time.Minute)
+		term, err := observer.Leader(bg)
+		require.NoError(t, err)
+		led := w.seen()[0]
+		require.WithinDuration(t, start, term.Since, 5*time.Millisecond)
+		require.WithinDuration(t, start, led.Since, 5*time.Millisecond)
+		term.Since = led.Since
+		require.Equal(t, led, term)
+		require.Equal(t, "web-3", term.Candidate)
+		require.NoError(t, <-ran)
+		_, err = observer.Leader(bg)
+		require.ErrorIs(t, err, election.ErrNoLeader)
+	})
+}
+
+func TestWhoLeadsIsNotKnownWithoutAQuorum(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		observer := w.candidate("")
+		for _, n := range w.nodes {
+			n.Silence(true)
+		}
+		_, err := observer.Leader(bg)
+		require.ErrorIs(t, err, lock.ErrNoQuorum)
+		require.NotErrorIs(t, err, election.ErrNoLeader)
+		ctx, cancel := context.WithCancel(bg)
+		cancel()
+		_, err = observer.Leader(ctx)
+		require.ErrorIs(t, err, context.Canceled)
+		for _, n := range w.nodes {
+			n.Silence(false)
+		}
+	})
+}
+
+// Something that is no candidate has the lock of the election.
+func TestAHolderThatIsNoCandidateHasNoName(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		observer := w.candidate("")
+		lease, err := reentrant.New(observer.locks, "scheduler").Lock(bg)
+		require.NoError(t, err)
+		term, err := observer.Leader(bg)
+		require.NoError(t, err)
+		require.Empty(t, term.Candidate)
+		require.Equal(t, lease.ID(), term.Hold)
+		require.NoError(t, lease.Unlock(bg))
+	})
+}
+
+// A told is what a watcher was told, and when.
+type told struct {
+	term election.Term
+	err  error
+	at   time.Time
+}
+
+// watch has another goroutine watch, until ctx ends.
+func watch(ctx context.Context, e *election.Election) (changes func() []told, over <-chan struct{}) {
+	c := make(chan told, 1000)
+	end := make(chan struct{})
+	go func() {
+		defer close(end)
+		for term, err := range e.Watch(ctx) {
+			c <- toldNow(term, err)
+		}
+	}()
+	synctest.Wait()
+	return func() (all []told) {
+		for len(c) > 0 {
+			all = append(all, <-c)
+		}
+		return all
+	}, end
+}
+
+func toldNow(term election.Term, err error) told { return told{term, err, time.Now()} }
+
+func TestWatchTellsEachChangeOnce(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		ctx, stop := context.WithCancel(bg)
+		changes, over := watch(ctx, w.candidate("").Election)
+		first, second := w.candidate("first"), w.candidate("second")
+		time.Sleep(10 * time.Second)
+		start := time.Now()
+		one := first.run(bg, leadFor(10*time.Second))
+		two := second.run(bg, leadFor(10*time.Second))
+		require.NoError(t, <-one)
+		require.NoError(t, <-two)
+		time.Sleep(10 * time.Second)
+
+		all := changes()
+		require.Len(t, all, 4)
+		require.ErrorIs(t, all[0].err, election.ErrNoLeader, "now")
+		for i, name := range []string{"first", "second"} {
+			change := all[i+1]
+			require.NoError(t, change.err)
+			require.Equal(t, name, change.term.Candidate)
+			require.Equal(t, w.seen()[i].Token, change.term.Token)
+			require.WithinDuration(t, start.Add(time.Duration(i)*10*time.Second), change.at, 250*time.Millisecond)
+		}
+		require.ErrorIs(t, all[3].err, election.ErrNoLeader)
+		require.Zero(t, all[3].term)
+		stop()
+		<-over
+	})
+}
+
+// Nodes that are away for a while, and connections that break, end no watch.
+func TestWatchGoesOnAfterAnOutage(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		ctx, stop := context.WithCancel(bg)
+		observer := w.candidate("")
+		ran := w.candidate("first").run(bg, leadFor(2*time.Minute))
+		changes, over := watch(ctx, observer.Election)
+		time.Sleep(10 * time.Second)
+		observer.Reset()
+		time.Sleep(10 * time.Second)
+		require.Len(t, changes(), 1, "nothing has changed")
+		observer.Silence(true)
+		time.Sleep(10 * time.Second)
+		all := changes()
+		require.Len(t, all, 1)
+		require.ErrorIs(t, all[0].err, lock.ErrNoQuorum)
+		observer.Silence(false)
+		time.Sleep(10 * time.Second)
+		all = changes()
+		require.Len(t, all, 1)
+		require.NoError(t, all[0].err)
+		require.Equal(t, "first", all[0].term.Candidate)
+
+		require.NoError(t, observer.locks.Close())
+		select {
+		case <-over:
+		case <-time.After(time.Minute):
+			require.Fail(t, "it watches on and on")
+		}
+		all = changes()
+		require.Len(t, all, 1)
+		require.ErrorIs(t, all[0].err, lock.ErrClosed)
+		stop()
+		require.NoError(t, <-ran)
+	})
+}
+
+func TestWatchEndsWithTheLoop(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		seen := 0
+		for _, err := range w.candidate("").Watch(bg) {
+			require.ErrorIs(t, err, election.ErrNoLeader)
+			seen++
+			break
+		}
+		require.Equal(t, 1, seen)
+	})
+}
