@@ -10,10 +10,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/examples/internal/fleet"
 	"github.com/holdfast-go/holdfast/examples/internal/nodes"
 	"github.com/holdfast-go/holdfast/examples/internal/story"
 	"github.com/holdfast-go/holdfast/fair"
@@ -21,11 +21,9 @@ import (
 )
 
 func main() {
-	if isCustomer(os.Args) {
-		beCustomer(os.Args)
-		return
+	if !fleet.Join(queueUp) {
+		nodes.Main(3, serve)
 	}
-	nodes.Main(3, serve)
 }
 
 const (
@@ -53,17 +51,17 @@ func serve(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 	defer closed.Unlock(ctx)
 	tell.Linef("clerk", "locked %q: it opens when all have come", closed.Name())
 
-	crowd, err := newCrowd(ctx, redis.Clients())
+	crowd, err := fleet.New(ctx, redis.Clients())
 	if err != nil {
 		return err
 	}
-	defer crowd.close()
+	defer crowd.Close()
 	names := make(map[string]string) // of clients
 	for i, name := range customers {
-		if err := crowd.start(name); err != nil {
+		if err := crowd.Start(name); err != nil {
 			return err
 		}
-		if err := crowd.hear(tell); err != nil {
+		if _, _, err := crowd.Hear(tell); err != nil {
 			return err
 		}
 		queue, err := waitForQueue(ctx, desk, i+1)
@@ -74,7 +72,7 @@ func serve(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 		tell.Linef("queue", "%s", inWords(queue, names))
 	}
 
-	if err := crowd.kill(unlucky); err != nil {
+	if err := crowd.Kill(unlucky); err != nil {
 		return err
 	}
 	tell.Linef(unlucky, "is killed, without warning")
@@ -82,11 +80,11 @@ func serve(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 	if err := closed.Unlock(ctx); err != nil {
 		return err
 	}
-	if err := crowd.hearAll(tell); err != nil {
+	if err := crowd.HearAll(tell); err != nil {
 		return err
 	}
 	tell.Textf("Nobody waits any more.")
-	return crowd.wait()
+	return crowd.Wait()
 }
 
 // waitForQueue returns the queue once so many wait. Who waits for a lock does not know

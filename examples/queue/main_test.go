@@ -1,21 +1,19 @@
 package main
 
 import (
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/examples/internal/exampletest"
+	"github.com/holdfast-go/holdfast/examples/internal/fleet"
 )
 
 // TestMain also is the main function of the customers: what a test runs is this program.
 func TestMain(m *testing.M) {
-	if isCustomer(os.Args) {
-		beCustomer(os.Args)
-		return
+	if !fleet.Join(queueUp) {
+		exampletest.Main(m)
 	}
-	exampletest.Main(m)
 }
 
 func TestCustomersAreServedInTheOrderInWhichTheyCame(t *testing.T) {
