@@ -39,6 +39,9 @@ func (t *tenure) close(h *hold, patience time.Duration) *redlock.Ballot {
 		h.slot.clear(h)
 	}
 	m := t.vacation(false, nil)
+	if left := t.stays(); left > 0 {
+		m = t.keeping(left)
+	}
 	m.Patience, m.Unsent = patience, 0
 	b := t.engine.client.group.Vote(m)
 	t.engine.client.over(t, nil)

@@ -2,8 +2,10 @@ package lock
 
 import (
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 	"github.com/holdfast-go/holdfast/waiter"
 )
@@ -196,9 +198,11 @@ func (c *Client) crowded(key contestKey) bool {
 	return c.contests[key] != nil
 }
 
-// ended tells whether the hold called id was this client's and is not any more. Called
-// with mu held.
-func (c *Client) ended(lock, id string) bool { return c.made(id) && !c.holds(lock, id) }
+// ended tells whether the hold called id was this client's and is not any more. One that lingers
+// has ended, too, and is as good as another's. Called with mu held.
+func (c *Client) ended(lock, id string) bool {
+	return c.made(id) && !strings.HasSuffix(id, lua.Lingers) && !c.holds(lock, id)
+}
 
 // holds tells whether this client has lock by the tenure called id, of either kind. Called
 // with mu held.

@@ -74,7 +74,7 @@ func (e *engine) request(id string) kind.Request {
 	return kind.Request{
 		Keys:      e.keys(),
 		Hold:      id,
-		TTL:       e.set.ttl,
+		TTL:       e.set.granted(),
 		Retention: e.client.retention,
 		Guard:     e.client.guard,
 		Life:      e.set.life(),

@@ -124,6 +124,9 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if err := c.checkTTL(ttl); err != nil {
 		return h.wrap("extend", err)
 	}
+	if err := c.checkKey(h.engine.set.extended(ttl)); err != nil {
+		return h.wrap("extend", err)
+	}
 	if err := c.enter(); err != nil {
 		return h.wrap("extend", err)
 	}
@@ -240,7 +243,7 @@ func (t *tenure) extension(ttl time.Duration) redlock.Motion {
 		Keys:      t.keys(),
 		Hold:      t.id,
 		Count:     count,
-		TTL:       ttl,
+		TTL:       t.engine.set.extended(ttl),
 		Token:     token,
 		Retention: t.engine.client.retention,
 		Queued:    t.engine.contest().queue,

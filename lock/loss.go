@@ -81,10 +81,14 @@ func (t *tenure) lost(reason Reason) {
 }
 
 // abandon cleans up after a loss, of h if that was in progress: what is left of the keys is
-// given back, so that others need not wait for the TTL.
+// given back, so that others need not wait for the TTL, unless they are to.
 func (t *tenure) abandon(h *hold) {
 	c := t.engine.client
-	t.vacate(false)
+	if rest := t.rests(); rest > 0 {
+		c.group.Vote(t.keeping(rest))
+	} else {
+		t.vacate(false)
+	}
 	c.over(t, nil)
 	if h != nil {
 		c.journal.lost(h, h.reason)

@@ -66,7 +66,7 @@ func (t *tenure) write() {
 	asked := set.note != "" || c.labelled || !set.renew
 	t.mu.Lock()
 	due := !t.ended && now.Sub(t.written) >= noteAge && (asked || now.Sub(t.since) >= t.ttl/8)
-	life := max(t.ttl, t.longest)
+	life := max(set.extended(max(t.ttl, t.longest)), set.granted())
 	if due {
 		t.written = now
 	}

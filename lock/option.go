@@ -27,6 +27,8 @@ type settings struct {
 	maxHold time.Duration
 	beat    time.Duration // of a waiter in a fair queue
 	note    string
+	minHold time.Duration
+	rest    time.Duration
 }
 
 // clientSettings are those of a client, with the defaults for its locks.
@@ -114,6 +116,24 @@ func WithWaiterHeartbeat(d time.Duration) Option {
 //	reentrant.New(locks, "report", lock.WithNote("nightly export")).Lock(ctx)
 func WithNote(note string) Option {
 	return option(func(s *settings) { s.note = note })
+}
+
+// WithMinHold keeps a lock taken for at least d from its grant, even if it is unlocked sooner, and
+// even if its process is gone by then. It is for work that is to be done once and takes less time than the
+// clocks of those who start it are apart, such as that of a job which many machines start at the same
+// minute: who comes late finds the lock taken. The default, 0, is that an unlocked lock is free. A restart
+// guard must be at least as long.
+func WithMinHold(d time.Duration) Option {
+	return option(func(s *settings) { s.minHold = d })
+}
+
+// WithRest lets a lock rest for d after a holder that did not release it: one that crashed, or lost its
+// lease. Nobody has the lock meanwhile, so what that holder has sent on its way can arrive before the next one
+// begins. It is for resources that cannot check fencing tokens; a delay is no proof, but a token is. A release, and
+// ForceUnlock, free the lock at once. The default is 0. A restart guard must be at least as long as
+// the TTL and d together.
+func WithRest(d time.Duration) Option {
+	return option(func(s *settings) { s.rest = d })
 }
 
 // WithLabel sets what people are told about the process that holds a lock, beside its hold id.
@@ -222,6 +242,14 @@ func (s *settings) check(c *Client) error {
 		return err
 	}
 	switch {
+	case s.minHold < 0:
+		return fmt.Errorf("the min hold is %v, it must not be negative", s.minHold)
+	case s.minHold > maxDuration:
+		return fmt.Errorf("the min hold is %v, it must not be more than %v", s.minHold, maxDuration)
+	case s.rest < 0:
+		return fmt.Errorf("the rest is %v, it must not be negative", s.rest)
+	case s.rest > maxDuration:
+		return fmt.Errorf("the rest is %v, it must not be more than %v", s.rest, maxDuration)
 	case s.maxHold < 0:
 		return fmt.Errorf("the max hold is %v, it must not be negative", s.maxHold)
 	case s.maxHold > maxDuration:
@@ -231,7 +259,21 @@ func (s *settings) check(c *Client) error {
 	case s.beat > maxDuration:
 		return fmt.Errorf("the waiter heartbeat is %v, it must not be more than %v", s.beat, maxDuration)
 	}
+	if err := c.checkKey(s.granted()); err != nil {
+		return err
+	}
 	return checkText("note", s.note, maxNote)
+}
+
+// checkKey refuses what a key cannot live for: a TTL, or the min hold, and the rest.
+func (c *Client) checkKey(d time.Duration) error {
+	switch {
+	case d >= c.retention:
+		return fmt.Errorf("the key is to live for %v, which is too long: fencing counters are kept for %v, and must outlive every hold", d, c.retention)
+	case c.guard > 0 && d > c.guard:
+		return fmt.Errorf("the key is to live for %v, longer than the restart guard of %v: a restarted node could grant a lock that is held", d, c.guard)
+	}
+	return nil
 }
 
 func (c *Client) checkTTL(ttl time.Duration) error {

@@ -131,6 +131,8 @@ func (ct *contest) nextContender() *place {
 func (t *tenure) suits(set *settings, now time.Time) bool {
 	return t.engine.set.renew && set.renew && // not a fixed lease, before or after
 		t.engine.set.note == set.note && // which the nodes have
+		t.engine.set.rest == set.rest && // so do they have this
+		t.engine.set.minHold+set.minHold == 0 &&
 		set.ttl == t.ttl && t.longest <= t.ttl && // a crash blocks others for no longer than it said
 		t.last == nil && t.validity.Sub(now) >= set.ttl/2
 }

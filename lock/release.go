@@ -48,7 +48,12 @@ func (h *hold) release(ctx context.Context) error {
 			await(h.engine.client.group.NodeTimeout(), renewing)
 		}
 	}
-	b := h.handOver(ctx, h.slot)
+	var b *redlock.Ballot
+	if left := h.stays(); left > 0 {
+		b = h.keep(ctx, h.slot, left)
+	} else {
+		b = h.handOver(ctx, h.slot)
+	}
 	if missed(h.engine, b) {
 		reason := h.askWhyGone()
 		h.engine.client.journal.lost(h, reason)

@@ -186,7 +186,7 @@ func (t *tenure) repair(missing []bool, ttl time.Duration) {
 			Keys:      t.keys(),
 			Hold:      t.id,
 			Count:     count,
-			TTL:       ttl,
+			TTL:       t.engine.set.extended(ttl),
 			Token:     token,
 			Retention: t.engine.client.retention,
 			Guard:     t.engine.client.guard,

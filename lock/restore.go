@@ -82,7 +82,7 @@ func (t *tenure) restoration(ttl time.Duration) redlock.Motion {
 			Keys:      t.keys(),
 			Hold:      t.id,
 			Count:     count,
-			TTL:       ttl,
+			TTL:       t.engine.set.extended(ttl),
 			Token:     token,
 			Retention: t.engine.client.retention,
 			// No later does an answer count.

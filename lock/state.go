@@ -43,7 +43,7 @@ func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 type State struct {
 	Status  Status
 	Held    bool          // Status is StatusHeld; if not, there may be a holder all the same, unless Status is StatusFree
-	Holder  string        // hold id, if Held
+	Holder  string        // hold id, if Held; "<hold id> lingers" if that one has gone: see [WithMinHold] and [WithRest]
 	Count   int           // hold count, as of the last renewal or Extend
 	Label   string        // of the holder's process, see [WithLabel]; "": none is known
 	Note    string        // of the holder's lock, see [WithNote]; "": none is known

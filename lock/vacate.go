@@ -28,9 +28,6 @@ func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 	}
 	t.footprint.Close()
 	t.mu.Lock()
-	// What was sent last may be on its way for a node timeout; and a node that was stopped
-	// may go on, and make the key live longer, just before it would have expired.
-	until := time.Now().Add(max(t.ttl, t.longest) + e.client.group.NodeTimeout() + lastCall)
 	r.Noted = !t.written.IsZero()
 	t.mu.Unlock()
 	return redlock.Motion{
@@ -41,9 +38,19 @@ func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 		Yes:       e.vacated,
 		Removes:   true,
 		Footprint: t.footprint,
-		Until:     until,
+		Until:     t.outlives(),
 		Unsent:    2 * e.client.group.NodeTimeout(), // Unlock has a bound
 	}
+}
+
+// outlives is a moment by which nodes cannot have the key any more.
+func (t *tenure) outlives() time.Time {
+	set, g := &t.engine.set, t.engine.client.group
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	// What was sent last may be on its way for a node timeout; and a node that was stopped
+	// may go on, and make the key live longer, just before it would have expired.
+	return time.Now().Add(max(set.extended(max(t.ttl, t.longest)), set.granted()) + g.NodeTimeout() + lastCall)
 }
 
 // removal makes the releases that a vacation sends where its call will not do.

@@ -77,6 +77,10 @@ func leaveNoted(hold string) lua.Call {
 	return lua.FairRelease{Fair: line, Hold: hold, Noted: true}.Call()
 }
 
+func keep(hold string, d time.Duration) lua.Call {
+	return lua.Keep{Keys: orders, Hold: hold, For: d}.Call()
+}
+
 // note writes a note of the hold.
 func note(hold, text string) lua.Call {
 	return lua.Note{Keys: orders, Hold: hold, Text: text, Age: time.Second, Life: kept}.Call()
@@ -175,6 +179,7 @@ func TestACallThatRunsTwiceChangesWhatItChangesOnce(t *testing.T) {
 		"inspect":                       {free, lua.Inspect{Keys: orders}.Call()},
 		"server":                        {queue, lua.Server{Keys: orders}.Call()},
 		"probe":                         {queue, lua.Probe{}.Call()},
+		"keep":                          {calls(take(mine, ttl)), keep(mine, time.Second)},
 		"note":                          {calls(take(mine, ttl)), note(mine, "nightly export")},
 		"release with a note":           {calls(take(mine, ttl), note(mine, "nightly export")), endNoted(mine)},
 		"fair_release with a note":      {calls(ask(mine, proposal(0), 1), note(mine, "nightly export")), leaveNoted(mine)},
@@ -242,6 +247,13 @@ func TestACallThatComesLateChangesNothing(t *testing.T) {
 		"release, undone, when another has it":          {calls(take(mine, ttl), undo(mine), take(other, ttl)), undo(mine)},
 		"fence of a round, after a yield of it":         {calls(ask(other, proposal(0), 1), ask(mine, proposal(0), 1)), fenceRound(mine, 1<<52, 2)},
 		"fair_yield, after a later round's fence":       {calls(ask(mine, proposal(0), 1), fenceRound(mine, 1<<52, 2)), yield(mine, final(1), 1)},
+		"keep, after the release":                       {calls(take(mine, ttl), end(mine, 0)), keep(mine, time.Second)},
+		"keep, when another has it":                     {calls(take(mine, ttl), end(mine, 0), take(other, ttl)), keep(mine, time.Second)},
+		"keep, after one that is shorter":               {calls(take(mine, ttl), keep(mine, time.Second)), keep(mine, 2*time.Second)},
+		"extend, after a keep":                          {calls(take(mine, ttl), keep(mine, time.Second)), extend(mine, longer, 1<<52)},
+		"acquire, after a keep":                         {calls(take(mine, ttl), keep(mine, time.Second)), take(mine, ttl)},
+		"restore, after a keep":                         {calls(take(mine, ttl), keep(mine, time.Second)), restore(mine, 1<<52)},
+		"release, after a keep":                         {calls(take(mine, ttl), keep(mine, time.Second)), end(mine, 0)},
 		"note, after the release":                       {calls(take(mine, ttl), end(mine, 0)), note(mine, "nightly export")},
 		"note, when another has it":                     {calls(take(mine, ttl), end(mine, 0), take(other, ttl), note(other, "import")), note(mine, "nightly export")},
 		"release with a note, when another has it":      {calls(take(mine, ttl), endNoted(mine), take(other, ttl), note(other, "import")), endNoted(mine)},

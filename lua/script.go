@@ -33,6 +33,7 @@ var (
 	forceScript   = load("force")
 	forcedScript  = load("forced")
 	wakeScript    = load("wake")
+	keepScript    = load("keep")
 	noteScript    = load("note")
 	probeScript   = load("probe")
 	holdsScript   = load("holds")

@@ -29,7 +29,7 @@ var lockNoteMutants = []Mutant{
 	{
 		Name:    "a note is shown of any hold",
 		File:    "lua/noted.lua",
-		Old:     "if about ~= hold then",
+		Old:     "if about ~= string.match(hold, '^%S*') then",
 		New:     "if not about then",
 		Package: "lock",
 		Tests:   "^TestANoteOfAnotherHoldIsNotShown$",

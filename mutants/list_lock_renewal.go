@@ -30,10 +30,13 @@ var lockRenewalMutants = []Mutant{
 	{
 		Name: "what is left of a lost hold is kept",
 		File: "lock/loss.go",
-		Old: `	t.vacate(false)
+		Old: `	} else {
+		t.vacate(false)
+	}
 	c.over(t, nil)
 	if h != nil {`,
-		New: `	c.over(t, nil)
+		New: `	}
+	c.over(t, nil)
 	if h != nil {`,
 		Package: "lock",
 		Tests:   "^TestLeaseIsLostAtItsDeadlineWhenAMinorityAnswers$",

@@ -42,6 +42,7 @@ func mutants() []Mutant {
 		lockWaitMutants,
 		lockPassMutants,
 		lockNoteMutants,
+		lockLingerMutants,
 		electionMutants,
 		lockLeaseMutants,
 		lockWorkMutants,

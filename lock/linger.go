@@ -1,0 +1,69 @@
+package lock
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// A lock can stay taken when nobody works under it any more: for the rest of its minimum hold
+// (WithMinHold) after a release, and for its rest (WithRest) after an expiry. In either case it is the
+// nodes that keep it, so that it does not matter what becomes of this process: the key was written
+// with a TTL that is long enough, and is left to expire. Validity counts from the TTL alone, so a lease is
+// over before its key is, by that much more.
+
+// granted is the TTL of the key of a new hold.
+func (s settings) granted() time.Duration { return s.extended(max(s.ttl, s.minHold)) }
+
+// extended is the TTL of a key whose lease is extended by ttl.
+func (s settings) extended(ttl time.Duration) time.Duration { return ttl + s.rest }
+
+// stays is for how long the lock stays taken after a release.
+func (t *tenure) stays() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.engine.set.minHold == 0 || t.since.IsZero() {
+		return 0
+	}
+	return max(0, time.Until(t.since.Add(t.engine.set.minHold)))
+}
+
+// rests is for how long the lock stays taken after its loss.
+func (t *tenure) rests() time.Duration {
+	t.mu.Lock()
+	forced := t.reason == ReasonForced
+	t.mu.Unlock()
+	if forced || !t.leased() {
+		return 0
+	}
+	return max(t.engine.set.rest, t.stays())
+}
+
+// keeping is what is sent in place of a release, to let the lock stay taken for d: no longer by
+// the hold, which nothing that is late can prolong therefore. A node that does not confirm is
+// asked again, as for a release.
+func (t *tenure) keeping(d time.Duration) redlock.Motion {
+	t.footprint.Close()
+	call := lua.Keep{Keys: t.keys(), Hold: t.id, For: d}.Call()
+	return redlock.Motion{
+		Name:      "keep",
+		Call:      call,
+		Removal:   func(_, _ bool) lua.Call { return call },
+		Yes:       t.engine.vacated,
+		Removes:   true,
+		Footprint: t.footprint,
+		Until:     t.outlives(),
+		Unsent:    2 * t.engine.client.group.NodeTimeout(), // Unlock has a bound
+	}
+}
+
+// keep ends the tenure but lets the lock stay taken for d. It gives up the turn of s. ctx never
+// ends.
+func (t *tenure) keep(ctx context.Context, s *slot, d time.Duration) *redlock.Ballot {
+	b, _ := t.engine.client.group.Decide(ctx, t.keeping(d))
+	s.give()
+	t.engine.client.over(t, nil)
+	return b
+}

@@ -1,0 +1,239 @@
+package lock_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+// A lock that stays taken when nobody works under it any more.
+
+// step is how often one who waits tries.
+const step = 200 * time.Millisecond
+
+// firstGrant waits until m is granted to another process, which tries again and again, and tells
+// how long after since that was.
+func firstGrant(t *testing.T, m lock.Locker, since time.Time) time.Duration {
+	t.Helper()
+	for end := time.Now().Add(long); time.Now().Before(end); time.Sleep(step) {
+		l, err := m.TryLock(bg)
+		if err == nil {
+			took := time.Since(since)
+			require.NoError(t, l.Unlock(bg))
+			return took
+		}
+		require.ErrorIs(t, err, lock.ErrLocked)
+	}
+	require.Fail(t, "it stays taken for good")
+	return 0
+}
+
+// around requires that took is want, or a little more.
+func around(t *testing.T, want, took time.Duration) {
+	t.Helper()
+	require.GreaterOrEqual(t, took, want)
+	require.Less(t, took, want+2*step)
+}
+
+func TestAMinHoldOutlastsTheWork(t *testing.T) {
+	const least = 10 * time.Second
+	for _, kind := range []string{"reentrant", "fair"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+				worker := w.process()
+				m := worker.kinds(lock.WithMinHold(least))[kind]
+				rival := w.process().kinds()[kind]
+				for name, end := range map[string]func(l *lock.Lease){
+					"unlocked at once": func(l *lock.Lease) { require.NoError(t, l.Unlock(bg)) },
+					"unlocked later":   func(l *lock.Lease) { time.Sleep(4 * time.Second); require.NoError(t, l.Unlock(bg)) },
+					"re-entered": func(l *lock.Lease) {
+						inner, err := m.Lock(l.Context(bg))
+						require.NoError(t, err)
+						require.NoError(t, inner.Unlock(bg))
+						require.NoError(t, l.Unlock(bg))
+					},
+				} {
+					t.Log(name)
+					l := w.lock(m)
+					since := time.Now()
+					end(l)
+					s, err := m.(lock.Inspector).Inspect(bg)
+					require.NoError(t, err)
+					require.Equal(t, l.ID()+" lingers", s.Holder)
+					require.ErrorIs(t, l.Err(), lock.ErrReleased)
+					_, err = m.TryLock(bg)
+					require.ErrorIs(t, err, lock.ErrLocked, "nor has its own process it")
+					around(t, least, firstGrant(t, rival, since))
+				}
+				// Work that takes longer has nothing to wait for.
+				l := w.lock(m)
+				time.Sleep(least)
+				require.NoError(t, l.Unlock(bg))
+				require.Zero(t, firstGrant(t, rival, time.Now()))
+
+				// Its process goes: closed, or killed.
+				l = w.lock(m)
+				since := time.Now()
+				require.NoError(t, worker.locks.Close())
+				require.ErrorIs(t, l.Err(), lock.ErrReleased)
+				around(t, least, firstGrant(t, rival, since))
+
+				const ttl = 2 * time.Second
+				crashes := w.process(lock.WithTTL(ttl))
+				w.lock(crashes.kinds(lock.WithMinHold(least))[kind])
+				since = time.Now()
+				crashes.Kill()
+				around(t, least, firstGrant(t, rival, since))
+			})
+		})
+	}
+}
+
+// Whoever waits for it has it then, in the same process as well.
+func TestWaitersHaveALockWhenItsMinHoldIsOver(t *testing.T) {
+	const least = 10 * time.Second
+	for _, kind := range []string{"reentrant", "fair"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+				p := w.process()
+				m := p.kinds(lock.WithMinHold(least))[kind]
+				l := w.lock(m)
+				start := time.Now()
+				same := wait(bg, m)
+				synctest.Wait()
+				elsewhere := wait(bg, w.process().kinds()[kind])
+				synctest.Wait()
+				require.NoError(t, l.Unlock(bg))
+				var last time.Time
+				for range 2 {
+					select {
+					case g := <-same:
+						require.NoError(t, g.err)
+						require.NoError(t, g.lease.Unlock(bg))
+						last = g.at.Add(least)
+					case g := <-elsewhere:
+						require.NoError(t, g.err)
+						require.NoError(t, g.lease.Unlock(bg))
+						last = g.at
+					case <-time.After(long):
+						require.Fail(t, "it waits on and on")
+					}
+					require.GreaterOrEqual(t, time.Since(start), least)
+				}
+				require.LessOrEqual(t, last.Sub(start), 2*least+2*pollBound)
+			})
+		})
+	}
+}
+
+// A name rests after a holder that did not release it, and not after one that did.
+func TestANameRestsAfterAnUncleanEnd(t *testing.T) {
+	const rest, ttl = 7 * time.Second, 3 * time.Second
+	for _, kind := range []string{"reentrant", "fair"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+				rival := w.process().kinds()[kind]
+				holder := func(opts ...lock.Option) (*process, lock.Locker) {
+					p := w.process(lock.WithTTL(ttl))
+					return p, p.kinds(append(opts, lock.WithRest(rest))...)[kind]
+				}
+
+				// Unlocked: at once.
+				_, m := holder()
+				require.NoError(t, w.lock(m).Unlock(bg))
+				require.Zero(t, firstGrant(t, rival, time.Now()))
+
+				// Closed: at once.
+				p, m := holder()
+				w.lock(m)
+				require.NoError(t, p.locks.Close())
+				require.Zero(t, firstGrant(t, rival, time.Now()))
+
+				// Ended by force: at once, and its holder does not change that.
+				p, m = holder()
+				l := w.lock(m)
+				ended, err := rival.(lock.Inspector).ForceUnlock(bg)
+				require.NoError(t, err)
+				require.True(t, ended)
+				require.Zero(t, firstGrant(t, rival, time.Now()))
+				awaitEnd(t, l)
+				require.Zero(t, firstGrant(t, rival, time.Now()))
+				require.NoError(t, p.locks.Close())
+
+				// Crashed, right after the grant.
+				p, m = holder()
+				w.lock(m)
+				granted := time.Now()
+				p.Kill()
+				around(t, ttl+rest, firstGrant(t, rival, granted))
+
+				// Expired, with its process alive, which clears nothing away.
+				_, m = holder(lock.WithoutWatchdog())
+				l = w.lock(m)
+				granted = time.Now()
+				require.NoError(t, l.Extend(bg, 10*time.Second))
+				deadline := l.Deadline()
+				require.Equal(t, granted.Add(validity(10*time.Second)), deadline, "the rest is nobody's")
+				awaitEnd(t, l)
+				require.ErrorIs(t, l.Unlock(bg), lock.ErrLost)
+				around(t, validity(10*time.Second)+rest, firstGrant(t, rival, granted))
+
+				// Lost to the network, and renewed until then.
+				p, m = holder()
+				l = w.lock(m)
+				time.Sleep(10 * time.Second)
+				p.Silence(true)
+				cut := time.Now()
+				awaitEnd(t, l)
+				p.Silence(false)
+				took := firstGrant(t, rival, cut)
+				require.GreaterOrEqual(t, took, ttl*2/3-drift(ttl)+rest)
+				require.LessOrEqual(t, took, ttl+rest+2*time.Second+2*step, "nodes that did not hear of the end hear of it then")
+				ctx, cancel := context.WithTimeout(bg, time.Second)
+				require.ErrorIs(t, l.Unlock(ctx), lock.ErrLost)
+				cancel()
+			})
+		})
+	}
+}
+
+// The lease of a lock that rests is renewed as any other, and lost no later.
+func TestALockThatRestsIsLostAtItsDeadline(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex(lock.WithRest(time.Minute)))
+		ctx := l.Context(bg)
+		time.Sleep(10 * time.Minute)
+		require.NoError(t, l.Err())
+		p.Silence(true)
+		cut := time.Now()
+		require.LessOrEqual(t, lostAt(ctx, t, l).Sub(cut), validity(defaultTTL))
+		p.Silence(false)
+	})
+}
+
+func TestWhatStaysTakenMustFitTheGuardAndTheCounters(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		p := w.process(lock.WithRestartGuard(time.Minute))
+		time.Sleep(2 * time.Minute) // the node has been up for that long
+		for says, opts := range map[string][]lock.Option{
+			"the min hold is -1ns, it must not be negative":                       {lock.WithMinHold(-1)},
+			"the rest is -1ns, it must not be negative":                           {lock.WithRest(-1)},
+			"the key is to live for 1m10s, longer than the restart guard of 1m0s": {lock.WithRest(40 * time.Second)},
+			"the key is to live for 1m1s, longer than the restart guard":          {lock.WithMinHold(61 * time.Second)},
+			"the key is to live for 24h0m30s, which is too long":                  {lock.WithRest(24 * time.Hour)},
+		} {
+			_, err := p.mutex(opts...).TryLock(bg)
+			require.ErrorContains(t, err, says)
+		}
+		l := w.lock(p.mutex(lock.WithRest(20 * time.Second)))
+		require.ErrorContains(t, l.Extend(bg, 50*time.Second), "the key is to live for 1m10s")
+		require.NoError(t, l.Extend(bg, 40*time.Second))
+		require.NoError(t, l.Unlock(bg))
+	})
+}

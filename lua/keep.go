@@ -1,0 +1,18 @@
+package lua
+
+import "time"
+
+// Lingers ends what a lock has in place of a hold id while it stays taken without its holder.
+const Lingers = " lingers"
+
+// Keep calls keep.lua: it lets a lock stay taken for a while when its holder has gone.
+type Keep struct {
+	Keys Keys
+	Hold string
+	For  time.Duration
+}
+
+// Call makes the call. Its replies are those of [Release].
+func (k Keep) Call() Call {
+	return Call{script: keepScript, args: append(newCall(keepScript, 1, 2), k.Keys.Lock, k.Hold, Millis(k.For))}
+}

@@ -1,0 +1,24 @@
+-- Lets a lock stay taken for a while when its holder has gone.
+--
+-- KEYS[1] lock:{name}  hash  hold id -> hold count; "hold id lingers" -> 0
+-- ARGV[1] hold id
+-- ARGV[2] how long the lock stays taken, milliseconds
+--
+-- Returns 1   the hold has ended, and the lock stays taken
+-- Returns 0   the hold was not there
+--
+-- Twice: the second run finds what the first one left, and only brings the end nearer.
+-- Late: hold ids are never used again, so it cannot touch a later hold. What is late itself, such as an
+-- extension, finds no hold any more.
+
+local lingers = ARGV[1] .. ' lingers'
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
+  redis.call('HSET', KEYS[1], lingers, '0') -- before the other goes, or the key would, with its TTL
+  redis.call('HDEL', KEYS[1], ARGV[1])
+elseif redis.call('HEXISTS', KEYS[1], lingers) == 0 then
+  return 0
+end
+if redis.call('PTTL', KEYS[1]) > tonumber(ARGV[2]) then
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+end
+return 1
