@@ -38,6 +38,7 @@ var (
 
 	_ func(context.Context) context.Context     = lock.WithOwner
 	_ func(context.Context) context.Context     = lock.WithoutOwner
+	_ func(context.Context) context.Context     = lock.EnsureOwner
 	_ func(context.Context) (*lock.Lease, bool) = lock.FromContext
 
 	_ error = lock.ErrLocked

@@ -36,6 +36,24 @@ func WithOwner(ctx context.Context) context.Context {
 	return context.WithValue(ctx, ownerKey{}, &owner{lasting: true})
 }
 
+// EnsureOwner returns ctx if it carries an owner, and [WithOwner](ctx) if it carries none. A
+// function that takes several locks, and must not wait for itself whatever context it is
+// called with, takes all of them under the context that EnsureOwner returns:
+//
+//	ctx = lock.EnsureOwner(ctx)
+//	from, err := accounts[a].Lock(ctx)
+//	...
+//	to, err := accounts[b].Lock(ctx) // re-enters if a is b
+//
+// An owner that came with a lease and has ended with its last one does not count as carried.
+// It may also end later, as long as it does not hold any lock.
+func EnsureOwner(ctx context.Context) context.Context {
+	if _, shared := ownerOf(ctx); shared {
+		return ctx
+	}
+	return WithOwner(ctx)
+}
+
 // WithoutOwner returns a context that carries no owner: each Lock under it has an owner of
 // its own, as if ctx came neither from [Lease.Context] nor from [WithOwner]. Give it to a
 // goroutine that must not count as its parent:

@@ -140,3 +140,47 @@ func TestLockUnderALeasesContextHandsOutContexts(t *testing.T) {
 		}))
 	})
 }
+
+func TestOwnerThatAContextCarriesIsKept(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		m := w.process().mutex()
+		l := w.lock(m)
+		for name, ctx := range map[string]context.Context{
+			"of a lease": l.Context(bg),
+			"of a scope": lock.WithOwner(bg),
+		} {
+			require.Equal(t, ctx, lock.EnsureOwner(ctx), name)
+		}
+		inner, err := m.TryLock(lock.EnsureOwner(l.Context(bg)))
+		require.NoError(t, err)
+		require.Equal(t, l.ID(), inner.ID())
+		require.NoError(t, inner.Unlock(bg))
+		require.NoError(t, l.Unlock(bg))
+	})
+}
+
+// Whatever carries no owner, or one that is over, is given one that all Locks under it share.
+func TestOwnerIsGivenToAContextThatCarriesNone(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		m := w.process().mutex()
+		over := w.lock(m)
+		outlives := context.WithoutCancel(over.Context(bg))
+		require.NoError(t, over.Unlock(bg))
+		for name, ctx := range map[string]context.Context{
+			"none":      bg,
+			"taken off": lock.WithoutOwner(lock.WithOwner(bg)),
+			"over":      outlives,
+		} {
+			owned := lock.EnsureOwner(ctx)
+			outer, err := m.TryLock(owned)
+			require.NoError(t, err, name)
+			inner, err := m.TryLock(owned)
+			require.NoError(t, err, name)
+			require.Equal(t, outer.ID(), inner.ID(), name)
+			_, err = m.TryLock(lock.EnsureOwner(ctx))
+			require.ErrorIs(t, err, lock.ErrLocked, "%s: each time another one", name)
+			require.NoError(t, inner.Unlock(bg))
+			require.NoError(t, outer.Unlock(bg))
+		}
+	})
+}
