@@ -105,8 +105,12 @@ func (g *Group) Draft(m Motion) *Ballot { return g.newBallot(m) }
 func (b *Ballot) Prepare() { b.submit((*lane).prepare) }
 
 // Send has b leave if it has not, and with it all else that was prepared. With one node
-// that may be on the caller's goroutine.
+// that may be on the caller's goroutine. Under a context of [Together] it leaves with the
+// others' ballots.
 func (b *Ballot) Send(ctx context.Context) {
+	if m := gathers(ctx); m != nil {
+		m.gather(ctx)
+	}
 	if len(b.ops) == 1 && b.ops[0].lane.runHere(ctx, nil) {
 		return
 	}
@@ -125,6 +129,14 @@ func (g *Group) Decide(ctx context.Context, m Motion) (*Ballot, error) {
 
 // Decide is [Group.Decide] for b, which was drafted.
 func (b *Ballot) Decide(ctx context.Context) error {
+	if gathers(ctx) != nil {
+		b.Prepare()
+		b.Send(ctx)
+		if err := b.Wait(ctx); err != nil || b.Won() {
+			return err
+		}
+		return ctx.Err()
+	}
 	if len(b.ops) == 1 {
 		o := &b.ops[0]
 		if o.lane = b.group.nodes[0].way(o.key()); o.lane.runHere(ctx, o) {
