@@ -71,6 +71,10 @@ var layers = map[string]layer{
 		own:    []string{"fair", "lock"},
 		reason: "an election is made of locks, and sees what their users see",
 	},
+	"multi": {
+		own:    []string{"lock"},
+		reason: "multi takes locks of every kind, and knows no more of them than any program does",
+	},
 }
 
 type listed struct {

@@ -1,0 +1,114 @@
+package multi
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+// A scope is one context that a lease has handed out. It ends with the first of the locks, and
+// with its parent; values and deadline are the parent's.
+type scope struct {
+	context.Context // ends it
+	lease           *Lease
+	end             context.CancelCauseFunc
+	values          context.Context // a context of one of the locks, if the values are not in Context
+}
+
+type leaseKey struct{}
+
+// Context returns a context for work under the locks. It carries ownership of all of them, and
+// the lease, for [FromContext]; [lock.FromContext] returns the lease of the lock that [New] was
+// given last. It is cancelled when the lease is over, and its cause is a [*lock.LeaseError] that
+// names the lock that was lost.
+//
+// It counts as a context of the work under each of the locks: once all of them have ended,
+// the locks are renewed no more, as [lock.Lease.Context] says. The loss of one lock does
+// not end the renewal of the others.
+func (l *Lease) Context(parent context.Context) context.Context {
+	if len(l.leases) == 0 {
+		ctx, cancel := context.WithCancelCause(parent)
+		cancel(lock.ErrNotHeld)
+		return ctx
+	}
+	// Each lock has a context of the very same parent, and not one of each other: the loss of
+	// one would look as if the work under the next were abandoned.
+	contexts := make([]context.Context, len(l.leases))
+	for i, lease := range l.leases {
+		contexts[i] = lease.Context(parent)
+	}
+	last := contexts[len(contexts)-1]
+	s := &scope{lease: l}
+	if parent.Done() != nil {
+		s.Context, s.end = context.WithCancelCause(last)
+		for i, ctx := range contexts[:len(contexts)-1] {
+			l.follow(ctx, i, s.end)
+		}
+	} else {
+		// As with the locks, any number of contexts whose parents cannot end costs nothing once
+		// they are dropped: all of them end with one.
+		s.values = last
+		l.mu.Lock()
+		watch := l.start()
+		s.Context, s.end = l.ended, l.end
+		l.mu.Unlock()
+		if watch {
+			for i, ctx := range contexts {
+				l.follow(ctx, i, s.end)
+			}
+		}
+	}
+	if err := l.Err(); err != nil {
+		s.end(err)
+	}
+	return s
+}
+
+// follow calls end when ctx, which is one of lock i, has ended.
+func (l *Lease) follow(ctx context.Context, i int, end context.CancelCauseFunc) {
+	context.AfterFunc(ctx, func() {
+		if err := l.leases[i].Err(); err != nil {
+			_ = l.over(err)
+		}
+		end(context.Cause(ctx))
+	})
+}
+
+// FromContext returns the innermost lease of several locks that ctx comes from, by
+// [Lease.Context] or [Mutex.Do]: for code to which the lease itself was not given, and
+// which needs its tokens. The lease may be over; see [Lease.Err].
+func FromContext(ctx context.Context) (*Lease, bool) {
+	l, ok := ctx.Value(leaseKey{}).(*Lease)
+	return l, ok
+}
+
+// Err looks at the clock before it says that all is well, as that of [lock.Lease.Context] does.
+func (s *scope) Err() error {
+	if s.Context.Err() == nil {
+		if err := s.lease.Err(); err != nil {
+			s.end(err)
+		}
+	}
+	return s.Context.Err()
+}
+
+// Deadline implements [context.Context].
+func (s *scope) Deadline() (time.Time, bool) {
+	if s.values != nil {
+		return s.values.Deadline()
+	}
+	return s.Context.Deadline()
+}
+
+// Value implements [context.Context].
+func (s *scope) Value(key any) any {
+	if key == (leaseKey{}) {
+		return s.lease
+	}
+	// What ends this context is found by a key, too, and comes before the parent's values.
+	if v := s.Context.Value(key); v != nil || s.values == nil {
+		return v
+	}
+	return s.values.Value(key)
+}

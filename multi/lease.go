@@ -1,0 +1,161 @@
+package multi
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+// A Lease is one acquisition of all the locks: what Lock returns and [Lease.Unlock] ends. It
+// is over as soon as one of the locks is lost. The others remain held, and renewed, until Unlock:
+// the work may still have to clean up under them. It is safe for concurrent use and must
+// not be copied. The zero value is a lease of nothing: it is over, with [lock.ErrNotHeld].
+type Lease struct {
+	leases []*lock.Lease // in the order in which New was given the locks
+
+	mu      sync.Mutex
+	err     error                   // why it is over; nil: that is not known yet
+	ended   context.Context         // ends when the lease is over; nil: nobody has asked for it
+	end     context.CancelCauseFunc // of ended
+	watched bool                    // the locks' ends are watched, for ended
+}
+
+// Leases are the leases of the locks, in the order in which [New] was given them: each has the
+// token of its lock. A lock that was given twice has two. Unlock all of them together,
+// by [Lease.Unlock].
+func (l *Lease) Leases() []*lock.Lease { return slices.Clone(l.leases) }
+
+// Deadline is the end of validity as known now: the earliest of the locks' deadlines. It moves
+// with their renewals.
+func (l *Lease) Deadline() time.Time {
+	var earliest time.Time
+	for i, lease := range l.leases {
+		if d := lease.Deadline(); i == 0 || d.Before(earliest) {
+			earliest = d
+		}
+	}
+	return earliest
+}
+
+// Err is nil while all the locks are held. Then it is the [*lock.LeaseError] of the one that was
+// lost first, as far as that is known, or a [lock.ErrReleased] if none was lost; and it
+// does not change any more. It looks at the clock, as [lock.Lease.Err] does.
+func (l *Lease) Err() error {
+	if len(l.leases) == 0 {
+		return lock.ErrNotHeld
+	}
+	l.mu.Lock()
+	err := l.err
+	l.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	for _, lease := range l.leases {
+		switch e := lease.Err(); {
+		case errors.Is(e, lock.ErrLost):
+			return l.over(e)
+		case err == nil:
+			err = e
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	return l.over(err)
+}
+
+// over notes that the lease is over because of err, unless it is over for another reason. It
+// returns the reason.
+func (l *Lease) over(err error) error {
+	l.mu.Lock()
+	if l.err == nil {
+		l.err = err
+	}
+	err, end := l.err, l.end
+	l.mu.Unlock()
+	if end != nil {
+		end(err)
+	}
+	return err
+}
+
+// Done is closed once the lease is over: one of the locks is lost, or they are released.
+func (l *Lease) Done() <-chan struct{} {
+	switch len(l.leases) {
+	case 0:
+		return closed
+	case 1:
+		return l.leases[0].Done()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.start() {
+		go l.watch()
+	}
+	return l.ended.Done()
+}
+
+var closed = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// start makes ended, and tells whether the caller has to see to it that the ends of the
+// locks end it. Called with mu held.
+func (l *Lease) start() (watch bool) {
+	if l.ended == nil {
+		l.ended, l.end = context.WithCancelCause(context.Background())
+		if l.err != nil {
+			l.end(l.err)
+		}
+	}
+	watch = !l.watched && l.err == nil
+	l.watched = true
+	return watch
+}
+
+// watch waits for the first lock that is over. Done cannot find that out by contexts of
+// the locks: they would count as work, and keep the locks renewed when the work is abandoned.
+func (l *Lease) watch() {
+	ends := make([]reflect.SelectCase, len(l.leases))
+	for i, lease := range l.leases {
+		ends[i] = reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(lease.Done())}
+	}
+	i, _, _ := reflect.Select(ends)
+	_ = l.over(l.leases[i].Err())
+}
+
+// Unlock releases all the locks, with one round trip for all of them where nothing fails. It
+// ignores ctx's cancellation. Whatever goes wrong with one of them, the others are
+// released. The error joins those of the locks: each is a [*lock.LeaseError], a [lock.ErrLost]
+// if that lock was lost before, [lock.ErrReleased] on a second call, and [lock.ErrNoQuorum] if
+// too few nodes confirmed; see [lock.Lease.Unlock].
+func (l *Lease) Unlock(ctx context.Context) error {
+	if len(l.leases) == 0 {
+		return lock.ErrNotHeld
+	}
+	_ = l.Err() // a loss until now is one, and not the release
+	err := unlock(ctx, l.leases)
+	_ = l.Err() // ends what depends on it before Unlock returns
+	return err
+}
+
+// unlock releases all of leases at once, but for those that are nil. The errors are in
+// their order.
+func unlock(ctx context.Context, leases []*lock.Lease) error {
+	var calls []func(context.Context)
+	errs := make([]error, len(leases))
+	for i, l := range leases {
+		if l != nil {
+			calls = append(calls, func(ctx context.Context) { errs[i] = l.Unlock(ctx) })
+		}
+	}
+	lock.Together(ctx, calls...)
+	return errors.Join(errs...)
+}

@@ -1,0 +1,114 @@
+package multi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+// A Mutex stands for several locks that are taken together, all or nothing. It is safe
+// for concurrent use, and holds no state of its own: any number of them may have locks in
+// common. The zero value is a Mutex of no locks: each call fails.
+//
+// It is no [lock.Locker], as its leases are not those of one lock.
+type Mutex struct {
+	locks []lock.Locker // in the order of their names
+	given []int         // given[i] is where in locks the i-th lock is that New was given
+	err   error         // what is wrong with them; every call returns it
+}
+
+var errNone = errors.New("multi: there is no lock to take")
+
+// New makes the mutex of all these locks, in whatever order they are given. They may be of
+// different kinds and clients. It talks to no node; that there are no locks, or that one is
+// nil, is the error of the first call.
+//
+// A lock that is given twice, or two of one name on one client, are one lock: the second is
+// a re-entry of the first. Locks of one name on different nodes work, but see the package's
+// documentation.
+func New(locks ...lock.Locker) *Mutex {
+	m := &Mutex{locks: make([]lock.Locker, len(locks)), given: make([]int, len(locks))}
+	order := make([]int, len(locks))
+	for i, l := range locks {
+		if l == nil {
+			return &Mutex{err: fmt.Errorf("multi: lock %d of %d is nil", i+1, len(locks))}
+		}
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(locks[i].Name(), locks[j].Name()) })
+	for at, i := range order {
+		m.locks[at], m.given[i] = locks[i], at
+	}
+	return m
+}
+
+// Lock blocks until all the locks are held or ctx is done. If ctx carries an owner that holds
+// some of them already, Lock re-enters those. ctx bounds the wait only. While Lock waits
+// for one of them, it holds those with lesser names, and no others.
+//
+// If it fails, everything has been given back, and the error says which lock it is about: it
+// is that lock's [*lock.AcquireError].
+func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
+	a, err := m.acquisition(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.lock(); err != nil {
+		return nil, err
+	}
+	return m.lease(a), nil
+}
+
+// TryLock takes the locks if all of them are free, and does not wait for another owner. The error
+// is the [*lock.AcquireError] of the first lock, in the order of names, that was not to be had:
+// a [lock.ErrLocked] when others have it, and a [lock.ErrNoQuorum] when too few nodes can be
+// asked. Then everything has been given back. TryLock takes as long as the slowest of the
+// locks' own, and a few node timeouts for giving back if nodes do not answer.
+func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
+	a, err := m.acquisition(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.tryLock(); err != nil {
+		return nil, err
+	}
+	return m.lease(a), nil
+}
+
+// Do runs fn under all the locks: Lock, fn with the lease's context, Unlock. In fn,
+// [FromContext] has the lease, with the tokens. Do returns fn's error, joined with what Unlock
+// returned: [lock.ErrLost] if one of the locks was lost meanwhile.
+func (m *Mutex) Do(ctx context.Context, fn func(context.Context) error) (err error) {
+	lease, err := m.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	// Deferred, so that a panic in fn does not keep the locks.
+	defer func() { err = errors.Join(err, lease.Unlock(ctx)) }()
+	return fn(lease.Context(ctx))
+}
+
+func (m *Mutex) acquisition(ctx context.Context) (*acquisition, error) {
+	if m.err != nil {
+		return nil, m.err
+	}
+	if len(m.locks) == 0 {
+		return nil, errNone
+	}
+	a := &acquisition{ctx: ctx, locks: m.locks, leases: make([]*lock.Lease, len(m.locks))}
+	a.adopt()
+	return a, nil
+}
+
+// lease is what a has come to.
+func (m *Mutex) lease(a *acquisition) *Lease {
+	l := &Lease{leases: make([]*lock.Lease, len(m.given))}
+	for i, at := range m.given {
+		l.leases[i] = a.leases[at]
+	}
+	return l
+}

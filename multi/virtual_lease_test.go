@@ -1,0 +1,353 @@
+package multi_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/multi"
+	"github.com/holdfast-go/holdfast/reentrant"
+)
+
+// requireLost requires that everything says that err is about the lock called name.
+func requireLost(t *testing.T, err error, name string, reason lock.Reason) {
+	t.Helper()
+	require.ErrorIs(t, err, lock.ErrLost)
+	var e *lock.LeaseError
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, name, e.Name)
+	require.Equal(t, reason, e.Reason)
+}
+
+func requireOpen(t *testing.T, done <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-done:
+		require.Fail(t, "it is over")
+	default:
+	}
+}
+
+// parents are contexts that work may have.
+func parents(t *testing.T) map[string]context.Context {
+	ends, cancel := context.WithCancel(bg)
+	t.Cleanup(cancel)
+	return map[string]context.Context{"endless": bg, "may end": ends}
+}
+
+func TestLossOfOneEndsTheLeaseAndNamesIt(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		names := []string{"c", "a", "b"}
+		for i, lost := range names {
+			for name, parent := range parents(t) {
+				l := tryAll(bg, t, multi.New(mixed(w.client(), names...)...))
+				ctx := l.Context(parent)
+				inner, cancel := context.WithCancel(ctx)
+				done := l.Done()
+				time.Sleep(long)
+				require.NoError(t, ctx.Err())
+				require.NoError(t, l.Err())
+				requireOpen(t, done)
+
+				_, err := reentrant.New(w.client(), lost).ForceUnlock(bg)
+				require.NoError(t, err)
+				<-ctx.Done()
+				<-inner.Done()
+				<-done
+				<-l.Done()
+				for _, err := range []error{l.Err(), context.Cause(ctx), context.Cause(inner), context.Cause(l.Context(parent))} {
+					requireLost(t, err, lost, lock.ReasonForced)
+				}
+				require.ErrorIs(t, ctx.Err(), context.Canceled)
+
+				// The others are held, and renewed, until Unlock.
+				time.Sleep(long)
+				held := ids(l)
+				held[i] = ""
+				require.Equal(t, held, w.holders(names...), name)
+				err = l.Unlock(bg)
+				requireLost(t, err, lost, lock.ReasonForced)
+				require.NotErrorIs(t, err, lock.ErrReleased)
+				requireLost(t, l.Err(), lost, lock.ReasonForced) // it does not change
+				w.requireFree(names...)
+				cancel()
+			}
+		}
+	})
+}
+
+// Of several losses, the first is told of, whenever somebody asks.
+func TestFirstLossIsTheOneThatIsToldOf(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		parent, cancel := context.WithCancel(bg)
+		defer cancel()
+		for name, look := range map[string]func(*multi.Lease){
+			"nobody looked":   func(*multi.Lease) {},
+			"Done":            func(l *multi.Lease) { l.Done() },
+			"Context":         func(l *multi.Lease) { l.Context(bg) },
+			"Done, Context":   func(l *multi.Lease) { l.Done(); l.Context(bg) },
+			"Context, Done":   func(l *multi.Lease) { l.Context(bg); l.Done() },
+			"another Context": func(l *multi.Lease) { l.Context(parent) },
+		} {
+			l := tryAll(bg, t, multi.New(of(w.client(), "a", "b", "c")...))
+			look(l)
+			for _, lost := range []string{"b", "a", "c"} {
+				_, err := reentrant.New(w.client(), lost).ForceUnlock(bg)
+				require.NoError(t, err)
+				time.Sleep(ttl)
+			}
+			first := "b"
+			if name == "nobody looked" {
+				first = "a" // in the order given
+			}
+			requireLost(t, l.Err(), first, lock.ReasonForced)
+			err := l.Unlock(bg)
+			require.ErrorIs(t, err, lock.ErrLost)
+			for _, lost := range []string{"a", "b", "c"} {
+				require.ErrorContains(t, err, lost)
+			}
+			requireLost(t, l.Err(), first, lock.ReasonForced)
+		}
+	})
+}
+
+// A process that was paused must not go on because nobody has told it yet.
+func TestContextLooksAtTheClock(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		c := w.client(lock.WithoutWatchdog(), lock.WithTTL(time.Minute))
+		for name, parent := range parents(t) {
+			for range 10 { // who comes first at one moment is up to chance
+				short := reentrant.New(c, "a", lock.WithTTL(ttl))
+				l := tryAll(bg, t, multi.New(append([]lock.Locker{short}, of(c, "b", "c")...)...))
+				ctx := l.Context(parent)
+				require.Equal(t, l.Leases()[0].Deadline(), l.Deadline(), "the earliest")
+				require.Less(t, l.Deadline(), l.Leases()[1].Deadline())
+				time.Sleep(time.Until(l.Deadline()))
+				require.ErrorIs(t, ctx.Err(), context.Canceled, name)
+				requireLost(t, context.Cause(ctx), "a", lock.ReasonExpired)
+				require.ErrorIs(t, l.Unlock(bg), lock.ErrLost)
+				time.Sleep(time.Second) // what is left on the node is removed
+			}
+		}
+	})
+}
+
+func TestDeadlineMovesWithTheRenewals(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		l := tryAll(bg, t, multi.New(of(w.client(), "b", "a")...))
+		for range 20 {
+			time.Sleep(7 * time.Second)
+			earliest := l.Leases()[0].Deadline()
+			if d := l.Leases()[1].Deadline(); d.Before(earliest) {
+				earliest = d
+			}
+			require.Equal(t, earliest, l.Deadline())
+			require.Greater(t, time.Until(l.Deadline()), ttl/2)
+		}
+		require.NoError(t, l.Unlock(bg))
+	})
+}
+
+func TestUnlockEndsEverythingBeforeItReturns(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		for name, parent := range parents(t) {
+			l := tryAll(bg, t, multi.New(of(w.client(), "b", "a")...))
+			ctx, done := l.Context(parent), l.Done()
+			cancelled, cancel := context.WithCancel(bg)
+			cancel()
+			require.NoError(t, l.Unlock(cancelled), "it ignores the context's end")
+			select {
+			case <-ctx.Done():
+			default:
+				require.Fail(t, "the context goes on", name)
+			}
+			select {
+			case <-done:
+			default:
+				require.Fail(t, "the lease goes on", name)
+			}
+			require.ErrorIs(t, ctx.Err(), context.Canceled)
+			require.ErrorIs(t, context.Cause(ctx), lock.ErrReleased)
+			require.ErrorIs(t, l.Err(), lock.ErrReleased)
+			require.NotErrorIs(t, l.Err(), lock.ErrLost)
+			err := l.Unlock(bg)
+			require.ErrorIs(t, err, lock.ErrReleased)
+			require.NotErrorIs(t, err, lock.ErrLost)
+			require.ErrorIs(t, context.Cause(l.Context(parent)), lock.ErrReleased)
+			w.requireFree("a", "b")
+		}
+	})
+}
+
+// A release that one lock's nodes do not confirm is that lock's error, and the others are free.
+func TestUnlockReleasesTheOthersWhateverFails(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		other := newWorld(t, 1)
+		l := tryAll(bg, t, multi.New(append(of(w.client(), "a", "c"), of(other.client(), "b")...)...))
+		other.nodes[0].Silence(true)
+		err := l.Unlock(bg)
+		require.ErrorIs(t, err, lock.ErrNoQuorum)
+		require.ErrorContains(t, err, `"b"`)
+		w.requireFree("a", "c")
+	})
+}
+
+// Once all contexts of the work have ended, no lock is renewed any more. That somebody has
+// asked for Done does not change this.
+func TestAbandonedWorkLetsAllLocksLapse(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		l := tryAll(bg, t, multi.New(mixed(w.client(), "a", "b", "c")...))
+		done := l.Done()
+		parent, cancel := context.WithCancel(bg)
+		ctx := l.Context(parent)
+		time.Sleep(long)
+		require.NoError(t, ctx.Err())
+		cancel()
+		<-ctx.Done()
+		require.Equal(t, context.Canceled, context.Cause(ctx))
+		require.NoError(t, l.Err(), "it is held still")
+		time.Sleep(ttl)
+		<-done
+		var e *lock.LeaseError
+		require.ErrorAs(t, l.Err(), &e)
+		require.Equal(t, lock.ReasonAbandoned, e.Reason)
+		require.ErrorIs(t, l.Unlock(bg), lock.ErrLost)
+		w.requireFree("a", "b", "c")
+	})
+}
+
+// The context that Lock was called with is work too, if it can end, as for one lock.
+func TestLeaderOutlivesTheRequestsItServes(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		leads, resign := context.WithCancel(bg)
+		l := tryAll(leads, t, multi.New(of(w.client(), "a", "b")...))
+		for range 3 {
+			request, cancel := context.WithCancel(bg)
+			ctx := l.Context(request)
+			cancel()
+			<-ctx.Done()
+			time.Sleep(2 * ttl)
+			require.NoError(t, l.Err())
+		}
+		resign()
+		time.Sleep(ttl)
+		require.ErrorIs(t, l.Err(), lock.ErrLost)
+	})
+}
+
+type key struct{}
+
+func TestContextCarriesWhatItsParentDoes(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		l := tryAll(bg, t, multi.New(of(w.client(), "b", "a")...))
+		_, ok := multi.FromContext(bg)
+		require.False(t, ok)
+		for name, parent := range parents(t) {
+			ctx := l.Context(context.WithValue(parent, key{}, name))
+			require.Equal(t, name, ctx.Value(key{}))
+			require.Nil(t, ctx.Value("no such key"))
+			_, ok := ctx.Deadline()
+			require.False(t, ok)
+			found, ok := multi.FromContext(ctx)
+			require.True(t, ok)
+			require.Same(t, l, found)
+			last, ok := lock.FromContext(ctx)
+			require.True(t, ok)
+			require.Same(t, l.Leases()[1], last)
+		}
+		until, cancel := context.WithTimeout(bg, time.Second)
+		defer cancel()
+		ctx := l.Context(until)
+		want, _ := until.Deadline()
+		got, ok := ctx.Deadline()
+		require.True(t, ok)
+		require.Equal(t, want, got)
+		time.Sleep(time.Second)
+		<-ctx.Done()
+		require.Equal(t, context.DeadlineExceeded, ctx.Err())
+		require.Equal(t, context.DeadlineExceeded, context.Cause(ctx))
+		require.NoError(t, l.Unlock(bg))
+	})
+}
+
+func TestDo(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		m := multi.New(of(w.client(), "b", "a")...)
+		failed := errors.New("it failed")
+		require.Equal(t, failed, m.Do(bg, func(ctx context.Context) error {
+			l, ok := multi.FromContext(ctx)
+			require.True(t, ok)
+			require.Equal(t, ids(l), w.holders("b", "a"))
+			require.NoError(t, m.Do(ctx, func(ctx context.Context) error { return ctx.Err() }), "it re-enters")
+			return failed
+		}).(interface{ Unwrap() []error }).Unwrap()[0])
+		w.requireFree("a", "b")
+
+		err := m.Do(bg, func(ctx context.Context) error {
+			_, err := reentrant.New(w.client(), "a").ForceUnlock(bg)
+			require.NoError(t, err)
+			<-ctx.Done()
+			return nil
+		})
+		requireLost(t, err, "a", lock.ReasonForced)
+		w.requireFree("a", "b")
+
+		theirs := try(t, w.client(), "a")
+		ctx, cancel := context.WithTimeout(bg, time.Second)
+		defer cancel()
+		require.ErrorIs(t, m.Do(ctx, nil), lock.ErrLocked)
+		require.NoError(t, theirs.Unlock(bg))
+	})
+}
+
+func TestPanicInDoUnlocks(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		m := multi.New(of(w.client(), "b", "a")...)
+		require.PanicsWithValue(t, "boom", func() {
+			_ = m.Do(bg, func(context.Context) error { panic("boom") })
+		})
+		w.requireFree("a", "b")
+	})
+}
+
+// A lease costs no goroutine, and one if somebody asks for Done: that one ends with the lease.
+func TestGoroutinesOfALease(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		m := multi.New(of(w.client(), "a", "b", "c")...)
+		require.NoError(t, tryAll(bg, t, m).Unlock(bg))
+		time.Sleep(time.Minute)
+		running := func() int { synctest.Wait(); return runtime.NumGoroutine() }
+		before := running()
+		l := tryAll(bg, t, m)
+		parent, cancel := context.WithCancel(bg)
+		l.Context(parent)
+		require.Equal(t, before, running())
+		for range 10 {
+			l.Done()
+		}
+		require.Equal(t, before+1, running())
+		for range 10 {
+			l.Context(bg)
+		}
+		require.Equal(t, before+1, running())
+		cancel()
+		require.Equal(t, before+1, running())
+		require.NoError(t, l.Unlock(bg))
+		require.Equal(t, before, running())
+
+		l = tryAll(bg, t, m) // a context that sees the end serves Done too
+		l.Context(bg)
+		l.Done()
+		require.Equal(t, before, running())
+		_, err := reentrant.New(w.client(), "b").ForceUnlock(bg)
+		require.NoError(t, err)
+		<-l.Done()
+		require.ErrorIs(t, l.Unlock(bg), lock.ErrLost)
+	})
+}

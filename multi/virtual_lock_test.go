@@ -1,0 +1,265 @@
+package multi_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/fair"
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/multi"
+	"github.com/holdfast-go/holdfast/reentrant"
+)
+
+// To a near node one pipeline is on the way at a time: what leaves later arrives later.
+func TestFreeNamesCostOneRoundTrip(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		names := []string{"d", "b", "a", "c"}
+		m := multi.New(mixed(w.client(), names...)...)
+		w.near()
+		for name, lock := range map[string]func(context.Context) (*multi.Lease, error){"Lock": m.Lock, "TryLock": m.TryLock} {
+			start := time.Now()
+			l, err := lock(bg)
+			require.NoError(t, err)
+			w.requireAtOnce(start, len(names), name, lua.Acquire{}, lua.FairAcquire{})
+			require.Equal(t, ids(l), w.holders(names...), "the leases are in the order given")
+			start = time.Now()
+			require.NoError(t, l.Unlock(bg))
+			w.requireAtOnce(start, len(names), name, lua.Release{}, lua.FairRelease{})
+		}
+		w.requireFree(names...)
+	})
+}
+
+// requireAtOnce requires that every node was sent so many of the scripts since start, all
+// of them at the same moment.
+func (w *world) requireAtOnce(start time.Time, count int, msg string, scripts ...interface{ Call() lua.Call }) {
+	w.t.Helper()
+	synctest.Wait()
+	time.Sleep(1130 * time.Millisecond) // for nodes that were not waited for; and not to meet a probe
+	for _, n := range w.nodes {
+		var at []time.Duration
+		for _, s := range scripts {
+			for _, c := range n.Commands(virtual.Script(s.Call().Script().SHA)) {
+				if !c.At.Before(start) {
+					at = append(at, c.At.Sub(start))
+				}
+			}
+		}
+		require.Len(w.t, at, count, "%s: %s", msg, n.Addr())
+		require.Equal(w.t, slices.Repeat(at[:1], count), at, "%s: %s", msg, n.Addr())
+	}
+}
+
+// What is before the refused name is kept, and what is behind it is given back while the call
+// waits.
+func TestWaitHoldsWhatIsBeforeAndNothingBehind(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		names := []string{"a", "b", "c", "d"}
+		for i, taken := range names {
+			theirs := try(t, w.client(), taken)
+			waits := blocked(bg, t, multi.New(mixed(w.client(), "c", "a", "d", "b")...))
+			for j, holder := range w.holders(names...) {
+				switch {
+				case j < i:
+					require.NotEmpty(t, holder, "%s, waiting for %s", names[j], taken)
+				case j == i:
+					require.Equal(t, theirs.ID(), holder)
+				default:
+					require.Empty(t, holder, "%s, waiting for %s", names[j], taken)
+				}
+			}
+			time.Sleep(2 * ttl) // what is kept is renewed
+			require.NoError(t, theirs.Unlock(bg))
+			l := await(t, waits)
+			require.NoError(t, l.Err())
+			require.NoError(t, l.Unlock(bg))
+			w.requireFree(names...)
+		}
+	})
+}
+
+// Each name that was waited for is kept, so a call waits once for each at the most.
+func TestNameThatWasWaitedForIsKept(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		names := []string{"a", "b", "c"}
+		var theirs []*lock.Lease
+		for _, name := range names {
+			theirs = append(theirs, try(t, w.client(), name))
+		}
+		waits := blocked(bg, t, multi.New(of(w.client(), "c", "b", "a")...))
+		for i, l := range theirs {
+			require.NoError(t, l.Unlock(bg))
+			synctest.Wait()
+			for j, holder := range w.holders(names...)[:i+1] {
+				require.NotEmpty(t, holder, "%s, once %s is free", names[j], names[i])
+			}
+		}
+		l := await(t, waits)
+		require.Equal(t, ids(l), w.holders("c", "b", "a"))
+		require.NoError(t, l.Unlock(bg))
+		w.requireFree(names...)
+	})
+}
+
+// Two calls that are given the same names in opposite orders, and each of which gets the first
+// that it asks for, would wait for each other for ever if that was the one that it was given first.
+func TestOppositeOrdersDoNotWaitInACircle(t *testing.T) {
+	for name, of := range map[string]func(*lock.Client, ...string) []lock.Locker{"reentrant": of, "mixed": mixed} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				all := tryAll(bg, t, multi.New(of(w.client(), "a", "b")...))
+				forth := blocked(bg, t, multi.New(of(w.client(), "a", "b")...))
+				back := blocked(bg, t, multi.New(of(w.client(), "b", "a")...))
+				require.NoError(t, all.Unlock(bg))
+				for range 2 { // whoever is first
+					var g grant
+					select {
+					case g = <-forth:
+					case g = <-back:
+					case <-time.After(long):
+						require.Fail(t, "they wait for each other")
+					}
+					require.NoError(t, g.err)
+					require.NoError(t, g.lease.Unlock(bg))
+				}
+				w.requireFree("a", "b")
+			})
+		})
+	}
+}
+
+func TestTryLockIsAllOrNothing(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		names := []string{"a", "b", "c"}
+		m := multi.New(mixed(w.client(), "c", "b", "a")...)
+		for i, taken := range names {
+			theirs := try(t, w.client(), taken)
+			also := try(t, w.client(), names[max(i, 2)]+"x")
+			l, err := m.TryLock(bg)
+			require.Nil(t, l)
+			require.ErrorIs(t, err, lock.ErrLocked)
+			var e *lock.AcquireError
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, taken, e.Name)
+			require.Equal(t, theirs.ID(), e.Holder)
+			require.NoError(t, theirs.Unlock(bg))
+			require.NoError(t, also.Unlock(bg))
+			w.requireFree(names...)
+		}
+		for _, name := range names[1:] { // the first of those that are refused is told of
+			l := try(t, w.client(), name)
+			defer l.Unlock(bg)
+		}
+		_, err := m.TryLock(bg)
+		var e *lock.AcquireError
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, "b", e.Name)
+	})
+}
+
+// Bad input is told at once, whatever else there would be to wait for.
+func TestErrorThatNoWaitCanMendComesAtOnce(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		c := w.client()
+		theirs := try(t, w.client(), "b")
+		defer theirs.Unlock(bg)
+		locks := append(of(c, "c", "b", "a"), reentrant.New(c, "d", lock.WithTTL(-1)))
+		for name, lock := range map[string]func(context.Context) (*multi.Lease, error){
+			"Lock": multi.New(locks...).Lock, "TryLock": multi.New(locks...).TryLock,
+		} {
+			var err error
+			require.Zero(t, took(func() { _, err = lock(bg) }), name)
+			require.ErrorContains(t, err, "TTL", name)
+			require.Equal(t, []string{"", theirs.ID(), "", ""}, w.holders("a", "b", "c", "d"), name)
+		}
+	})
+}
+
+// A lease that is kept while the call waits may end meanwhile. What Lock returns is held.
+func TestWhatIsLostDuringTheWaitIsTakenAgain(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		c := w.client()
+		theirs := try(t, w.client(), "b")
+		waits := blocked(bg, t, multi.New(of(c, "a", "b", "c")...))
+		kept := w.holders("a")
+		_, err := reentrant.New(w.client(), "a").ForceUnlock(bg)
+		require.NoError(t, err)
+		time.Sleep(ttl)
+		require.NoError(t, theirs.Unlock(bg))
+		l := await(t, waits)
+		require.NoError(t, l.Err())
+		require.Equal(t, ids(l), w.holders("a", "b", "c"))
+		require.NotEqual(t, kept, w.holders("a"))
+		require.NoError(t, l.Unlock(bg))
+		w.requireFree("a", "b", "c")
+	})
+}
+
+// A call waits for nodes that are down, too, and holds what is before meanwhile.
+func TestLockWaitsForAQuorum(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		other := newWorld(t, 1)
+		m := multi.New(append(of(other.client(), "b"), of(w.client(), "a", "c")...)...)
+		other.nodes[0].Silence(true)
+		_, err := m.TryLock(bg)
+		require.ErrorIs(t, err, lock.ErrNoQuorum)
+		require.NotErrorIs(t, err, lock.ErrLocked)
+		require.Equal(t, []string{"", ""}, w.holders("a", "c"))
+
+		waits := wait(bg, m)
+		time.Sleep(ttl)
+		require.Empty(t, waits)
+		held := w.holders("a", "c")
+		require.NotEmpty(t, held[0])
+		require.Empty(t, held[1])
+		other.nodes[0].Silence(false)
+		require.NoError(t, await(t, waits).Unlock(bg))
+		w.requireFree("a", "c")
+		other.requireFree("b")
+	})
+}
+
+func TestLocksOfSeveralClients(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		other := newWorld(t, 5)
+		c, d := w.client(), other.client()
+		m := multi.New(reentrant.New(c, "a"), reentrant.New(d, "b"), fair.New(c, "c"))
+		for range 2 {
+			l := tryAll(bg, t, m)
+			require.Equal(t, []string{l.Leases()[0].ID(), l.Leases()[2].ID()}, w.holders("a", "c"))
+			require.Equal(t, []string{l.Leases()[1].ID()}, other.holders("b"))
+			inner := tryAll(l.Context(bg), t, m)
+			require.Equal(t, ids(l), ids(inner), "one owner has the locks of both")
+			require.NoError(t, inner.Unlock(bg))
+			require.NoError(t, l.Unlock(bg))
+		}
+		w.requireFree("a", "c")
+		other.requireFree("b")
+	})
+}
+
+func TestClosedClientEndsTheCall(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		other := newWorld(t, 1)
+		closing := other.client()
+		theirs := try(t, other.client(), "b")
+		defer theirs.Unlock(bg)
+		m := multi.New(append(of(closing, "b"), of(w.client(), "a", "c")...)...)
+		waits := blocked(bg, t, m)
+		require.NoError(t, closing.Close())
+		require.ErrorIs(t, (<-waits).err, lock.ErrClosed)
+		w.requireFree("a", "c")
+		for _, take := range []func(context.Context) (*multi.Lease, error){m.Lock, m.TryLock} {
+			_, err := take(bg)
+			require.ErrorIs(t, err, lock.ErrClosed)
+		}
+		w.requireFree("a", "c")
+	})
+}
