@@ -45,8 +45,8 @@ func WithOwner(ctx context.Context) context.Context {
 //	...
 //	to, err := accounts[b].Lock(ctx) // re-enters if a is b
 //
-// An owner that came with a lease and has ended with its last one does not count as carried.
-// It may also end later, as long as it does not hold any lock.
+// An owner that came with a lease, and has ended with its last one, does not count. One that
+// counts may still end later, when the last lock that it holds is unlocked.
 func EnsureOwner(ctx context.Context) context.Context {
 	if _, shared := ownerOf(ctx); shared {
 		return ctx

@@ -108,7 +108,8 @@ func TestCallsTogetherGoOnAlone(t *testing.T) {
 		lock.Together(bg, locks[0], func(ctx context.Context) {
 			locks[1](ctx)
 			alone = took(func() { unlocks[1](ctx) })
-			time.Sleep(time.Second)
+		}, func(context.Context) {
+			time.Sleep(time.Second) // it is not waited for a second time
 		})
 		require.Equal(t, nearTrip, alone)
 		unlocks[0](bg)

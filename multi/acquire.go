@@ -12,19 +12,19 @@ import (
 
 // An acquisition is one call of Lock or TryLock. It belongs to its caller's goroutine.
 //
-// Why there is no circle of calls that wait for each other (Havender 1968, Dijkstra 1971):
-// each call waits for one name at a time, and then holds lesser names only. In a circle,
-// each call would wait for a name that the next one holds, which is less than the one that the next
-// one waits for. So the names waited for would grow all the way round, back to the first.
+// Why calls never wait for each other in a circle (Havender 1968, Dijkstra 1971): a call
+// waits for one name at a time, and all names that it holds then come before that one. In a circle,
+// each call would wait for a name that the next call holds, and that comes before the name
+// which the next call waits for. So the names would ascend all the way round, back to the first.
 //
 // Asking for all names at once does not change this, as TryLock does not wait. What it got
-// behind the first refused name is given back before the wait begins. The alternative,
-// to give back everything and wait with nothing held, would never end for a call whose names are
-// in demand: here each name that was waited for is kept, so a call of n names waits n times
-// at most.
+// behind the first refused name is given back before the wait begins. The alternative is to
+// give back everything and wait with nothing held. A call whose names are in demand might
+// then never end. Here each name that was waited for is kept, so a call of n names waits n
+// times at the most, unless a lease is lost meanwhile.
 //
-// Of several locks with one name it is not known which of them are the same. They stand at
-// the same place in the order, so none of them is held during a wait for another.
+// Several locks with one name may be the same lock or not. They have the same place in
+// the order, so none of them is held during a wait for another.
 type acquisition struct {
 	ctx    context.Context
 	owned  context.Context // ctx, with an owner
@@ -33,15 +33,15 @@ type acquisition struct {
 	rivals time.Duration   // how long the next pause is for locks of one name; 0: none yet
 }
 
-// A call is the context of one call. Its address tells it from every other context, which
-// need not be comparable.
+// A call is the context of one call. Contexts of users may have types that cannot be compared;
+// this one is compared by its address.
 type call struct{ context.Context }
 
 // adopt decides whose the locks will be.
 func (a *acquisition) adopt() { a.owned = lock.EnsureOwner(&call{a.ctx}) }
 
-// orphaned tells whether the owner has ended before it had any of the locks: it came with a
-// lease that ctx outlives. Each lock was granted to an owner of its own then.
+// orphaned tells whether the owner has ended before it had any of the locks. It came with a
+// lease then, which ctx outlives, and each lock was granted to an owner of its own.
 func (a *acquisition) orphaned() bool { return lock.EnsureOwner(a.owned) != a.owned }
 
 // lock waits until everything is held.
@@ -163,8 +163,8 @@ const (
 	maxPause   = 320 * time.Millisecond
 )
 
-// pause is for calls that refuse each other locks of one name, by turns: each wait but the
-// first begins after a random time, so that one of them finds everything free.
+// pause is for calls that refuse each other locks of one name by turns. Each wait but the
+// first begins after a random time, so that one of the calls finds everything free.
 func (a *acquisition) pause() {
 	if a.rivals == 0 {
 		a.rivals = firstPause

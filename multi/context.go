@@ -24,7 +24,7 @@ type leaseKey struct{}
 // names the lock that was lost.
 //
 // It counts as a context of the work under each of the locks: once all of them have ended,
-// the locks are renewed no more, as [lock.Lease.Context] says. The loss of one lock does
+// the locks are no longer renewed, as [lock.Lease.Context] says. The loss of one lock does
 // not end the renewal of the others.
 func (l *Lease) Context(parent context.Context) context.Context {
 	if len(l.leases) == 0 {

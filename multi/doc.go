@@ -15,31 +15,31 @@
 // # What is promised
 //
 //   - All or nothing: a Lock or TryLock that fails, for whatever reason and at whatever
-//     moment, holds none of the locks when it returns, except those that the same owner held
-//     before.
-//   - No circle: while a call waits for one of its locks, it holds only locks with lesser
-//     names. So calls of this package never wait for each other in a circle, across processes.
+//     moment, holds nothing when it returns. What the same owner held before, it still has.
+//   - No circle: while a call waits for one of its locks, it holds only those whose names come
+//     before it. So calls of this package never wait for each other in a circle, in one
+//     process or in several.
 //   - One owner: all locks belong to the owner that ctx carries, or to a new one. Under
 //     the lease's context each of them can be locked again, alone or with others.
 //   - One context: [Lease.Context] ends with the first lock that is lost.
 //
 // # What is not promised
 //
-// The order covers the locks of one call. A Lock under the context of a lease, for a name in
-// front of those that are held, can wait in a circle, as with any lock: take all names that
-// the work needs with one call.
+// The order covers the locks of one call. Under the context of a lease, a second Lock for a name
+// that comes before those held can wait in a circle, as with any lock. Take all names that the
+// work needs with one call.
 //
-// A lock is held, and renewed, while its call waits for one with a greater name. Others
-// wait for it meanwhile. Where locks are often taken, take few of them at once, or use TryLock.
+// While a call waits for one of its locks, it holds those that come before it, and others wait for
+// them. If the names are in high demand, take few of them at once, or use TryLock.
 //
 // Of several TryLocks at the same moment, all may fail, as each may get a part of the locks.
 //
-// Whether two locks of one name are the same lock cannot be told from the outside: they may
-// be of clients with different nodes or prefixes. No order between them is known then, so none
-// of them is held while a call waits for another one of that name. That keeps the promise that there
-// is no circle, but two such calls may take turns at refusing each other. Each of them pauses for a
-// random time that grows, so that one of them soon gets all. A crowd that takes only one of
-// the locks can starve them. Avoid it: give locks on different nodes different names.
+// Two locks of one name need not be the same lock: their clients may have different nodes, or
+// different prefixes. A program cannot tell, so multi knows no order between them, and holds none of
+// them while it waits for another. There is still no circle, but two calls can refuse each
+// other again and again. Each pauses for a random time that grows, so one of them
+// soon gets all. A crowd of callers that take only one of these locks can starve a
+// call that needs several. Give locks on different nodes different names.
 //
 // # Where the algorithm comes from
 //

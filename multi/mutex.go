@@ -48,7 +48,7 @@ func New(locks ...lock.Locker) *Mutex {
 
 // Lock blocks until all the locks are held or ctx is done. If ctx carries an owner that holds
 // some of them already, Lock re-enters those. ctx bounds the wait only. While Lock waits
-// for one of them, it holds those with lesser names, and no others.
+// for one of them, it holds those whose names come before it, and no others.
 //
 // If it fails, everything has been given back, and the error says which lock it is about: it
 // is that lock's [*lock.AcquireError].
@@ -64,7 +64,7 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 }
 
 // TryLock takes the locks if all of them are free, and does not wait for another owner. The error
-// is the [*lock.AcquireError] of the first lock, in the order of names, that was not to be had:
+// is the [*lock.AcquireError] of the first lock, in the order of names, that was refused:
 // a [lock.ErrLocked] when others have it, and a [lock.ErrNoQuorum] when too few nodes can be
 // asked. Then everything has been given back. TryLock takes as long as the slowest of the
 // locks' own, and a few node timeouts for giving back if nodes do not answer.

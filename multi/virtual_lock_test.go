@@ -174,8 +174,10 @@ func TestErrorThatNoWaitCanMendComesAtOnce(t *testing.T) {
 		for name, lock := range map[string]func(context.Context) (*multi.Lease, error){
 			"Lock": multi.New(locks...).Lock, "TryLock": multi.New(locks...).TryLock,
 		} {
+			ctx, cancel := context.WithTimeout(bg, time.Minute)
+			defer cancel()
 			var err error
-			require.Zero(t, took(func() { _, err = lock(bg) }), name)
+			require.Zero(t, took(func() { _, err = lock(ctx) }), name)
 			require.ErrorContains(t, err, "TTL", name)
 			require.Equal(t, []string{"", theirs.ID(), "", ""}, w.holders("a", "b", "c", "d"), name)
 		}

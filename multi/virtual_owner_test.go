@@ -19,20 +19,18 @@ func TestNestedCallsReenter(t *testing.T) {
 		outer := tryAll(bg, t, multi.New(mixed(c, "a", "b")...))
 		ctx := outer.Context(bg)
 		before := w.asked()
-		again, err := multi.New(mixed(c, "a", "b")...).Lock(ctx)
-		require.NoError(t, err)
+		again := await(t, wait(ctx, multi.New(mixed(c, "a", "b")...)))
 		require.Equal(t, ids(outer), ids(again))
 		for i, l := range again.Leases() {
 			require.Equal(t, 2, l.Count())
 			require.Equal(t, outer.Leases()[i].Token(), l.Token())
 		}
-		one, err := reentrant.New(c, "a").Lock(again.Context(ctx)) // a Lock inside
+		one, err := reentrant.New(c, "a").TryLock(again.Context(ctx)) // one of them alone
 		require.NoError(t, err)
 		require.Equal(t, 3, one.Count())
 		require.Equal(t, before, w.asked(), "what is held is not asked for")
 
-		more, err := multi.New(of(c, "c", "a")...).Lock(ctx)
-		require.NoError(t, err)
+		more := await(t, wait(ctx, multi.New(of(c, "c", "a")...)))
 		require.Equal(t, before+1, w.asked())
 		require.Equal(t, outer.Leases()[0].ID(), more.Leases()[1].ID())
 		require.NoError(t, outer.Unlock(bg))
@@ -50,12 +48,9 @@ func TestCallInsideALockReenters(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 		c := w.client()
 		outer := try(t, c, "b")
-		for name, ctx := range map[string]context.Context{"of a lease": outer.Context(bg)} {
-			l, err := multi.New(of(c, "c", "b", "a")...).Lock(ctx)
-			require.NoError(t, err, name)
-			require.Equal(t, outer.ID(), l.Leases()[1].ID(), name)
-			require.NoError(t, l.Unlock(bg), name)
-		}
+		l := await(t, wait(outer.Context(bg), multi.New(of(c, "c", "b", "a")...)))
+		require.Equal(t, outer.ID(), l.Leases()[1].ID())
+		require.NoError(t, l.Unlock(bg))
 		require.Equal(t, []string{"", outer.ID(), ""}, w.holders("a", "b", "c"), "what the owner had before it keeps")
 
 		// Nor does a call that fails give that back.
@@ -69,8 +64,7 @@ func TestCallInsideALockReenters(t *testing.T) {
 		scope := lock.WithOwner(bg)
 		first, err := reentrant.New(c, "a").Lock(scope)
 		require.NoError(t, err)
-		l, err := multi.New(of(c, "b", "a")...).Lock(scope)
-		require.NoError(t, err)
+		l = await(t, wait(scope, multi.New(of(c, "b", "a")...)))
 		require.Equal(t, first.ID(), l.Leases()[1].ID())
 		require.NoError(t, l.Unlock(bg))
 		require.NoError(t, first.Unlock(bg))
@@ -214,6 +208,8 @@ func TestNamesakesInOppositeOrdersComeThrough(t *testing.T) {
 		other := newWorld(t, 1)
 		w.near()
 		other.near()
+		ctx, cancel := context.WithTimeout(bg, 10*time.Second)
+		defer cancel()
 		done := make(chan error)
 		for i := range 2 {
 			here, there := reentrant.New(w.client(), "b"), reentrant.New(other.client(), "b")
@@ -222,8 +218,8 @@ func TestNamesakesInOppositeOrdersComeThrough(t *testing.T) {
 				m = multi.New(there, here)
 			}
 			go func() {
-				for range 50 {
-					if err := m.Do(bg, func(context.Context) error { time.Sleep(nearTrip); return nil }); err != nil {
+				for range 20 {
+					if err := m.Do(ctx, func(context.Context) error { time.Sleep(nearTrip); return nil }); err != nil {
 						done <- err
 						return
 					}
@@ -232,12 +228,7 @@ func TestNamesakesInOppositeOrdersComeThrough(t *testing.T) {
 			}()
 		}
 		for range 2 {
-			select {
-			case err := <-done:
-				require.NoError(t, err)
-			case <-time.After(long):
-				require.Fail(t, "they refuse each other for ever")
-			}
+			require.NoError(t, <-done, "they refuse each other for ever")
 		}
 		w.requireFree("b")
 		other.requireFree("b")

@@ -45,6 +45,22 @@ var lockOwnerMutants = []Mutant{
 		Tests:   "^TestGoroutineWithoutOwnerIsNotItsParent$",
 	},
 	{
+		Name:    "EnsureOwner begins a scope in any case",
+		File:    "lock/owner.go",
+		Old:     "if _, shared := ownerOf(ctx); shared {",
+		New:     "if _, shared := ownerOf(ctx); false && shared {",
+		Package: "lock",
+		Tests:   "^TestOwnerThatAContextCarriesIsKept$",
+	},
+	{
+		Name:    "EnsureOwner keeps an owner that is over",
+		File:    "lock/owner.go",
+		Old:     "if _, shared := ownerOf(ctx); shared {",
+		New:     "if _, shared := ownerOf(ctx); shared || ctx.Value(ownerKey{}) != nil {",
+		Package: "lock",
+		Tests:   "^TestOwnerIsGivenToAContextThatCarriesNone$",
+	},
+	{
 		Name:    "an owner is one for all clients",
 		File:    "lock/owner.go",
 		Old:     "if s.client == c && s.key == key {",

@@ -36,6 +36,7 @@ func mutants() []Mutant {
 		luaCallMutants,
 		redlockBallotMutants,
 		redlockLaneMutants,
+		togetherMutants,
 		redlockNodeMutants,
 		redlockClusterMutants,
 		lockAttemptMutants,
@@ -55,6 +56,7 @@ func mutants() []Mutant {
 		fairQueueMutants,
 		fairLeaveMutants,
 		fairWaiterMutants,
+		multiMutants,
 		waiterMutants,
 		watchdogMutants,
 	)

@@ -1,0 +1,344 @@
+package main
+
+// multiMutants are bugs in what takes several locks together.
+var multiMutants = []Mutant{
+	{
+		Name:    "the caller's order, not the names'",
+		File:    "multi/mutex.go",
+		Old:     "return cmp.Compare(locks[i].Name(), locks[j].Name())",
+		New:     "return 0 * cmp.Compare(locks[i].Name(), locks[j].Name())",
+		Package: "multi",
+		Tests:   "^TestOppositeOrdersDoNotWaitInACircle$",
+	},
+	{
+		Name:    "leases are in the order of names",
+		File:    "multi/mutex.go",
+		Old:     "m.locks[at], m.given[i] = locks[i], at",
+		New:     "m.locks[at], m.given[at] = locks[i], at",
+		Package: "multi",
+		Tests:   "^TestFreeNamesCostOneRoundTrip$",
+	},
+	{
+		Name: "a nil lock is asked for",
+		File: "multi/mutex.go",
+		Old: `		if l == nil {
+`,
+		New: `		if false && l == nil {
+`,
+		Package: "multi",
+		Tests:   "^TestMutexOfNothingOrOfNilFails$",
+	},
+	{
+		Name: "a panic keeps the locks",
+		File: "multi/mutex.go",
+		Old: `	defer func() { err = errors.Join(err, lease.Unlock(ctx)) }()
+	return fn(lease.Context(ctx))`,
+		New:     `	return errors.Join(fn(lease.Context(ctx)), lease.Unlock(ctx))`,
+		Package: "multi",
+		Tests:   "^TestPanicInDoUnlocks$",
+	},
+	{
+		Name:    "names are asked for one after the other",
+		File:    "multi/acquire.go",
+		Old:     "	lock.Together(a.owned, calls...)",
+		New:     "	for _, call := range calls {\n		call(a.owned)\n	}",
+		Package: "multi",
+		Tests:   "^TestFreeNamesCostOneRoundTrip$|^TestFreeNamesAreAskedForAtOnce$",
+	},
+	{
+		Name: "what is behind the refused name is kept during the wait",
+		File: "multi/acquire.go",
+		Old: `	a.giveBack(first)
+`,
+		New: `	a.giveBack(len(a.leases))
+`,
+		Package: "multi",
+		Tests:   "^TestWaitHoldsWhatIsBeforeAndNothingBehind$",
+	},
+	{
+		Name: "everything is given back for a wait",
+		File: "multi/acquire.go",
+		Old: `	a.giveBack(first)
+`,
+		New: `	a.giveBack(0 * first)
+`,
+		Package: "multi",
+		Tests:   "^TestWaitHoldsWhatIsBeforeAndNothingBehind$",
+	},
+	{
+		Name: "a wait that is cancelled keeps what it has",
+		File: "multi/acquire.go",
+		Old: `			a.giveBack(0)
+			return err
+`,
+		New: `			return err
+`,
+		Package: "multi",
+		Tests:   "^TestCancelledWaitGivesEverythingBack$",
+	},
+	{
+		Name: "what was granted while the call was cancelled is kept",
+		File: "multi/acquire.go",
+		Old: `			a.giveBack(0)
+			return err
+`,
+		New: `			if i > 0 {
+				a.giveBack(0)
+			}
+			return err
+`,
+		Package: "multi",
+		Tests:   "^TestCancellationAtAnyMomentGivesEverythingBack$",
+	},
+	{
+		Name: "a TryLock that is refused keeps what it has",
+		File: "multi/acquire.go",
+		Old: `	if err != nil {
+		a.giveBack(0)
+	}
+`,
+		New:     "",
+		Package: "multi",
+		Tests:   "^TestTryLockIsAllOrNothing$",
+	},
+	{
+		Name: "the last refusal is told of",
+		File: "multi/acquire.go",
+		Old: `		case err == nil:
+			first, err = i, e
+`,
+		New: `		default:
+			first, err = i, e
+`,
+		Package: "multi",
+		Tests:   "^TestTryLockIsAllOrNothing$",
+	},
+	{
+		Name:    "bad input is told after the wait",
+		File:    "multi/acquire.go",
+		Old:     "		case !a.worthWaiting(e):",
+		New:     "		case err == nil && !a.worthWaiting(e):",
+		Package: "multi",
+		Tests:   "^TestErrorThatNoWaitCanMendComesAtOnce$",
+	},
+	{
+		Name:    "nobody waits for a quorum",
+		File:    "multi/acquire.go",
+		Old:     "return errors.Is(err, lock.ErrLocked) || errors.Is(err, lock.ErrNoQuorum)",
+		New:     "return errors.Is(err, lock.ErrLocked)",
+		Package: "multi",
+		Tests:   "^TestLockWaitsForAQuorum$",
+	},
+	{
+		Name:    "each lock has an owner of its own",
+		File:    "multi/acquire.go",
+		Old:     "a.leases[i], errs[i] = a.locks[i].TryLock(ctx)",
+		New:     "a.leases[i], errs[i] = a.locks[i].TryLock(lock.WithoutOwner(ctx))",
+		Package: "multi",
+		Tests:   "^TestLocksOfSeveralClients$",
+	},
+	{
+		Name:    "the owner that ctx carries is left out",
+		File:    "multi/acquire.go",
+		Old:     "lock.EnsureOwner(&call{a.ctx})",
+		New:     "lock.WithOwner(&call{a.ctx})",
+		Package: "multi",
+		Tests:   "^TestNestedCallsReenter$|^TestCallInsideALockReenters$",
+	},
+	{
+		Name:    "an owner that has ended is not replaced",
+		File:    "multi/acquire.go",
+		Old:     "return lock.EnsureOwner(a.owned) != a.owned",
+		New:     "return false && lock.EnsureOwner(a.owned) != a.owned",
+		Package: "multi",
+		Tests:   "^TestOwnerThatEndsDuringTheCallIsReplaced$/two_names",
+	},
+	{
+		Name:    "what was lost during the wait is returned",
+		File:    "multi/acquire.go",
+		Old:     "if i = a.lost(); i == len(a.locks) {",
+		New:     "if i = len(a.locks); i == len(a.locks) {",
+		Package: "multi",
+		Tests:   "^TestWhatIsLostDuringTheWaitIsTakenAgain$",
+	},
+	{
+		Name:    "a lock is held while the call waits for its namesake",
+		File:    "multi/acquire.go",
+		Old:     "for first = i; first > 0 && ",
+		New:     "for first = i; false && ",
+		Package: "multi",
+		Tests:   "^TestNamesakesOnDifferentNodesAreNotHeldWhileWaiting$",
+	},
+	{
+		Name:    "rivals for namesakes do not pause",
+		File:    "multi/acquire.go",
+		Old:     "	if end-first > 1 {",
+		New:     "	if false && end-first > 1 {",
+		Package: "multi",
+		Tests:   "^TestNamesakesInOppositeOrdersComeThrough$",
+	},
+	{
+		Name:    "the latest deadline is told",
+		File:    "multi/lease.go",
+		Old:     "d.Before(earliest)",
+		New:     "d.After(earliest)",
+		Package: "multi",
+		Tests:   "^TestContextLooksAtTheClock$|^TestDeadlineMovesWithTheRenewals$",
+	},
+	{
+		Name: "a later loss is told of in place of the first",
+		File: "multi/lease.go",
+		Old: `	if l.err == nil {
+		l.err = err
+	}
+	err, end`,
+		New: `	if err != nil {
+		l.err = err
+	}
+	err, end`,
+		Package: "multi",
+		Tests:   "^TestFirstLossIsTheOneThatIsToldOf$",
+	},
+	{
+		Name:    "Done misses a loss",
+		File:    "multi/lease.go",
+		Old:     "	_ = l.over(l.leases[i].Err())",
+		New:     "	_ = l.leases[i].Err()",
+		Package: "multi",
+		Tests:   "^TestGoroutinesOfALease$|^TestFirstLossIsTheOneThatIsToldOf$",
+	},
+	{
+		Name:    "Done counts as work",
+		File:    "multi/lease.go",
+		Old:     "		go l.watch()",
+		New:     "		for i, lease := range l.leases {\n			l.follow(lease.Context(context.Background()), i, l.end)\n		}",
+		Package: "multi",
+		Tests:   "^TestAbandonedWorkLetsAllLocksLapse$",
+	},
+	{
+		Name: "each Done starts a goroutine",
+		File: "multi/lease.go",
+		Old: `	l.watched = true
+`,
+		New:     "",
+		Package: "multi",
+		Tests:   "^TestGoroutinesOfALease$",
+	},
+	{
+		Name:    "Unlock leaves out what is lost",
+		File:    "multi/lease.go",
+		Old:     "		if l != nil {\n			calls",
+		New:     "		if l != nil && l.Err() == nil {\n			calls",
+		Package: "multi",
+		Tests:   "^TestLossOfOneEndsTheLeaseAndNamesIt$",
+	},
+	{
+		Name:    "locks are released one after the other",
+		File:    "multi/lease.go",
+		Old:     "	lock.Together(ctx, calls...)",
+		New:     "	for _, call := range calls {\n		call(ctx)\n	}",
+		Package: "multi",
+		Tests:   "^TestFreeNamesCostOneRoundTrip$",
+	},
+	{
+		Name:    "a lease's error is that of a lock which was released",
+		File:    "multi/lease.go",
+		Old:     "		case errors.Is(e, lock.ErrLost):",
+		New:     "		case false && errors.Is(e, lock.ErrLost):",
+		Package: "multi",
+		Tests:   "^TestLeaseOfWhichOneWasUnlockedByHandIsLostAllTheSame$",
+	},
+	{
+		Name:    "a lost lock takes the others with it",
+		File:    "multi/context.go",
+		Old:     "		contexts[i] = lease.Context(parent)\n",
+		New:     "		contexts[i] = lease.Context(parent)\n		parent = contexts[i]\n",
+		Package: "multi",
+		Tests:   "^TestLossOfOneEndsTheLeaseAndNamesIt$",
+	},
+	{
+		Name:    "a context ends with the last lock only",
+		File:    "multi/context.go",
+		Old:     "range contexts[:len(contexts)-1] {",
+		New:     "range contexts[:0] {",
+		Package: "multi",
+		Tests:   "^TestLossOfOneEndsTheLeaseAndNamesIt$",
+	},
+	{
+		Name:    "contexts that cannot end see no loss",
+		File:    "multi/context.go",
+		Old:     "		if watch {\n",
+		New:     "		if false && watch {\n",
+		Package: "multi",
+		Tests:   "^TestGoroutinesOfALease$",
+	},
+	{
+		Name:    "a context does not look at the clock",
+		File:    "multi/context.go",
+		Old:     "	if s.Context.Err() == nil {",
+		New:     "	if false && s.Context.Err() == nil {",
+		Package: "multi",
+		Tests:   "^TestContextLooksAtTheClock$",
+	},
+	{
+		Name:    "a context carries no lease",
+		File:    "multi/context.go",
+		Old:     "	if key == (leaseKey{}) {",
+		New:     "	if false && key == (leaseKey{}) {",
+		Package: "multi",
+		Tests:   "^TestContextCarriesWhatItsParentDoes$",
+	},
+	{
+		Name:    "a context has lost its parent's values",
+		File:    "multi/context.go",
+		Old:     "v != nil || s.values == nil {",
+		New:     "v != nil || s.values != nil {",
+		Package: "multi",
+		Tests:   "^TestContextCarriesWhatItsParentDoes$",
+	},
+}
+
+// togetherMutants are bugs in what has several calls leave together.
+var togetherMutants = []Mutant{
+	{
+		Name:    "calls leave one by one",
+		File:    "redlock/ballot.go",
+		Old:     "	if gathers(ctx) != nil {\n		b.Prepare()",
+		New:     "	if false && gathers(ctx) != nil {\n		b.Prepare()",
+		Package: "lock",
+		Tests:   "^TestCallsTogetherCostOneRoundTrip$",
+	},
+	{
+		Name: "a call that sends nothing is waited for",
+		File: "redlock/together.go",
+		Old: `	defer m.come() // it may have asked no node
+`,
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestCallThatSendsNothingHoldsUpNoOther$",
+	},
+	{
+		Name:    "a call is waited for without end",
+		File:    "redlock/together.go",
+		Old:     "	case <-timer.C:",
+		New:     "	case <-(chan time.Time)(nil):",
+		Package: "lock",
+		Tests:   "^TestCallThatSendsNothingHoldsUpNoOther$",
+	},
+	{
+		Name:    "a call waits for the others each time",
+		File:    "redlock/together.go",
+		Old:     "m != nil && !m.came.Load() {",
+		New:     "m != nil {",
+		Package: "lock",
+		Tests:   "^TestCallsTogetherGoOnAlone$",
+	},
+	{
+		Name:    "a call waits for the others when its context has ended",
+		File:    "redlock/together.go",
+		Old:     "	case <-ctx.Done():\n",
+		New:     "	case <-(chan struct{})(nil):\n",
+		Package: "lock",
+		Tests:   "^TestCallsTogetherEndWithTheirContext$",
+	},
+}
