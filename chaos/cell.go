@@ -28,6 +28,7 @@ type Cell struct {
 	Pause    time.Duration // between two turns
 	Hold     time.Duration // each lease is held so long, renewed, and entered again at the end; 0: it is drawn
 	Passing  bool          // most holds are to be passed on within a process
+	Transfer bool          // locks are accounts: each is taken together with the other one, by package multi
 }
 
 func (c Cell) workers() int { return max(c.Workers, 1) }
@@ -202,6 +203,21 @@ func passing(n int, faults ...Kind) Cell {
 	}, faults...)
 }
 
+// transferring is a cell in which money goes both ways between two accounts, whose locks are
+// taken together, in either order.
+func transferring(n int, faults ...Kind) Cell {
+	name := "transfers between accounts, AOF always"
+	if len(faults) == 0 {
+		name = "transfers between accounts, calm"
+	}
+	return cell(name, n, func(c *Cell) {
+		disk(Always)(c)
+		c.Transfer = true
+		c.Crew, c.Pace, c.Long = 6, 300*time.Millisecond, 0
+		c.Locks = []string{"ann", "bob"}
+	}, faults...)
+}
+
 // faults that leave what the promises rest on as it is, as long as servers keep on disk
 // what they confirm.
 var harmless = []Kind{
@@ -236,9 +252,9 @@ func cells() []Cell {
 	add("clock jumps", nil, ClockJump)
 	add("clock drift", long, ClockDrift)
 	for _, n := range []int{1, 3, 5} {
-		list = append(list, late(n), stalled(n), patient(n), crowded(n), passing(n, harmless...))
+		list = append(list, late(n), stalled(n), patient(n), crowded(n), passing(n, harmless...), transferring(n, harmless...))
 	}
-	list = append(list, sharded(), inTurn(3), inTurn(5), inventory())
+	list = append(list, transferring(1), transferring(3), sharded(), inTurn(3), inTurn(5), inventory())
 	add("everything, AOF always", disk(Always), harmless...)
 	add("everything, nothing on disk, guard", disk(Nothing), harmless...)
 	return list

@@ -24,6 +24,7 @@ var checkers = []checker{
 	{"loss", "a lease is over at its deadline, and says so", true, checkLoss},
 	{"model", "one lock with an owner, a count and a token could have answered like this", true, checkModel},
 	{"register", "no update of a fenced store is lost", true, checkRegister},
+	{"sum", "what goes from one account to another is neither lost nor made", true, checkSum},
 	{"order", "a fair lock serves first who came first", true, checkOrder},
 	{"counts", "no node counts a lease twice", true, checkCounts},
 	{"litter", "a node that can be reached keeps no key that nobody has", true, checkLitter},

@@ -36,7 +36,7 @@ func checkLitter(h *History) []Violation {
 			if s.Hold == "" || told[s.Hold] {
 				continue
 			}
-			from := max(since[p], wanted[s.Hold])
+			from := max(since[p], wanted[s.Hold], h.together(l.Name, s.Hold, since[p]))
 			for _, a := range h.ailing(i) {
 				if a.from < l.To {
 					from = max(from, a.to)
@@ -49,6 +49,32 @@ func checkLitter(h *History) []Violation {
 		}
 	}
 	return found
+}
+
+// together tells until when a process wanted a name that it had at a moment, together with others
+// that it may have waited for: until the last of its calls at that moment returned.
+func (h *History) together(name, hold string, at int64) (until int64) {
+	if !h.Cell.Transfer {
+		return 0
+	}
+	proc := h.client(hold)
+	for _, c := range h.Calls {
+		if c.Name == name && (c.Proc == proc || proc == "") && c.Invoke <= at && at <= c.returned() {
+			until = max(until, c.returned())
+		}
+	}
+	return until
+}
+
+// client is the process whose lock client made a hold; "" if that was never granted any.
+func (h *History) client(hold string) string {
+	id, _, _ := strings.Cut(hold, ":")
+	for _, c := range h.Calls {
+		if other, _, _ := strings.Cut(c.Hold, ":"); other == id {
+			return c.Proc
+		}
+	}
+	return ""
 }
 
 // wanted tells until when each tenure was somebody's.

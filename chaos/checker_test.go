@@ -178,6 +178,13 @@ var damages = []struct {
 		h.Cell.Passing = true
 		h.Calls = append(h.Calls, had("w2.0", 2, "orders", "C", 12, 290, 300, 310), had("w2.0", 3, "orders", "C.2", 13, 300, 311, 320))
 	}},
+	{"sum", "a transfer is computed from what another has changed", func(h *History) {
+		h.Cell.Transfer = true
+		from := Access{At: 300 * ms, Name: "ann", Token: 1, Write: true, Base: 0, Value: -1, OK: true}
+		to := Access{At: 300 * ms, Name: "bob", Token: 1, Write: true, Base: 1, Value: 2, OK: true}
+		from.With = &to
+		h.Store = append(h.Store[:0], from, to)
+	}},
 	{"residue", "a key is left", func(h *History) { h.Left = []string{"n0 lock:{orders}"} }},
 }
 
@@ -275,6 +282,17 @@ func TestHistoriesThatOnlyLookBad(t *testing.T) {
 			for i := range int64(7) {
 				h.Calls = append(h.Calls, had("w2.0", 2+i, "orders", fmt.Sprintf("C.%d", 2+i), 12+i, 300+10*i, 301+10*i, 309+10*i))
 			}
+		},
+		"a name is kept while its call waits for another one": func(h *History) {
+			h.Cell.Transfer = true
+			h.Store = nil
+			waits := had("w0.0", 9, "orders", "w:10", 12, 300, 5_000, 5_010)
+			waits.First, waits.Deadline, waits.Start = 5_800*ms, 5_800*ms, 4_900*ms
+			h.Calls = append(h.Calls, waits)
+			for at := int64(310); at < 5_000; at += 100 {
+				h.Looks = append(h.Looks, looked(at, "orders", Sight{Hold: "w:9", Count: 1}))
+			}
+			h.End = 6_000 * ms
 		},
 		"a fixed lease was over": func(h *History) { h.call("B").lose(90, lock.ReasonExpired) },
 		"who waits has no quorum": func(h *History) {

@@ -30,6 +30,7 @@ func (r *Run) hire(number, life int) (*hand, error) {
 		Pace:       r.Cell.Pace,
 		Long:       r.Cell.Long,
 		Hold:       r.Cell.Hold,
+		Transfer:   r.Cell.Transfer,
 		Guard:      r.Cell.Guard,
 		Timeout:    r.Cell.Timeout,
 		Heartbeat:  r.Cell.heartbeat(),

@@ -196,6 +196,31 @@ func mutants() []Mutant {
 				"	inner := len(h.leases) > 0\n	h.mu.Unlock()\n	if h.contest.wanted() {\n		defer time.AfterFunc(time.Second, l.cancel)\n	} else {\n		l.cancel()\n	}\n"}},
 		},
 		{
+			Name: "several names are taken in the caller's order",
+			By:   "progress",
+			Cell: transferring(1),
+			Edits: []Edit{{"multi/mutex.go",
+				"return cmp.Compare(locks[i].Name(), locks[j].Name())",
+				"return 0 * cmp.Compare(locks[i].Name(), locks[j].Name())"}},
+		},
+		{
+			Name: "a part of several names is kept, and renewed, when the call is cancelled",
+			By:   "litter",
+			Cell: transferring(1),
+			Edits: []Edit{{"multi/acquire.go",
+				"			a.giveBack(0)\n			return err\n",
+				"			return err\n"}},
+		},
+		{
+			Name: "everybody is granted a lock, with the same token",
+			By:   "sum",
+			Cell: transferring(1),
+			Edits: []Edit{
+				{"lua/acquire.lua", "  if held[1] then\n    if KEYS[4] then", "  if false then\n    if KEYS[4] then"},
+				{"lock/lease.go", "	return l.hold.token\n", "	return 1\n"},
+			},
+		},
+		{
 			Name: "no name is passed on",
 			By:   "passing",
 			Cell: passing(1),

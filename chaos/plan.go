@@ -10,6 +10,7 @@ import (
 // them is acted upon, so that they depend on the seed and not on what happens.
 type plan struct {
 	lock       string
+	back       bool          // of a transfer: from the second account to the first
 	fixed      bool          // a lease without watchdog
 	try        bool          // TryLock
 	wait       time.Duration // gives up waiting after this
@@ -33,6 +34,13 @@ func draw(cfg *Config, goroutine, n int) plan {
 			lock: cfg.Names[rng.IntN(len(cfg.Names))], wait: lastWait, sure: true,
 			updates: 1, hold: cfg.Hold, nestedLast: 1, pause: rng.N(pace / 12),
 		}
+	}
+	if cfg.Transfer {
+		p := plan{back: rng.IntN(2) == 0, try: rng.IntN(6) == 0, wait: lastWait, hold: rng.N(pace / 30), pause: rng.N(pace / 12)}
+		if rng.IntN(4) == 0 { // cancelled early
+			p.wait = rng.N(pace/10) + time.Millisecond
+		}
+		return p
 	}
 	p := plan{
 		lock:    cfg.Names[rng.IntN(len(cfg.Names))],

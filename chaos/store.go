@@ -16,9 +16,10 @@ type Access struct {
 	Name  string
 	Token int64
 	Write bool
-	Base  int64 // Write: the value that it was computed from
-	Value int64 // what was written, or read
-	OK    bool  // admitted
+	Base  int64   // Write: the value that it was computed from
+	Value int64   // what was written, or read
+	OK    bool    // admitted
+	With  *Access `json:",omitempty"` // of another name: both are admitted, or neither
 }
 
 // A store holds a number for each lock. It runs in the driver, which no fault hits.
@@ -79,18 +80,28 @@ func (s *store) serve(conn net.Conn) {
 func (s *store) admit(a Access) Access {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a.At = now()
-	if a.OK = a.Token >= s.fences[a.Name]; a.OK {
-		// A read raises the fence too: what was read must not be overtaken by a lesser
-		// token before it is written back.
-		s.fences[a.Name] = a.Token
-		if a.Write {
-			s.values[a.Name] = a.Value
-		} else {
-			a.Value = s.values[a.Name]
-		}
+	both := []*Access{&a}
+	if a.With != nil {
+		both = append(both, a.With)
 	}
-	s.log = append(s.log, a)
+	ok := true
+	for _, a := range both {
+		a.At = now()
+		ok = ok && a.Token >= s.fences[a.Name]
+	}
+	for _, a := range both {
+		if a.OK = ok; ok {
+			// A read raises the fence too: what was read must not be overtaken by a lesser
+			// token before it is written back.
+			s.fences[a.Name] = a.Token
+			if a.Write {
+				s.values[a.Name] = a.Value
+			} else {
+				a.Value = s.values[a.Name]
+			}
+		}
+		s.log = append(s.log, *a)
+	}
 	return a
 }
 

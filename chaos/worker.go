@@ -34,6 +34,7 @@ type Config struct {
 	Pace       time.Duration // what waits and holds are drawn from
 	Long       int           // percent of the leases that are long
 	Hold       time.Duration // for which each lease is held; 0: it is drawn
+	Transfer   bool          // the names are two accounts, which are locked together
 	Guard      time.Duration
 	Timeout    time.Duration // of a node
 	Heartbeat  time.Duration
@@ -97,7 +98,12 @@ func runWorker(text string) error {
 	for g := range cfg.Goroutines {
 		all.Go(func() {
 			for n := 0; w.work.Err() == nil; n++ {
-				w.do(draw(cfg, g, n))
+				if p := draw(cfg, g, n); cfg.Transfer {
+					w.transfer(w.work, p, false)
+					sleep(w.work, p.pause)
+				} else {
+					w.do(p)
+				}
 			}
 			w.finish()
 		})
@@ -142,6 +148,10 @@ func (w *worker) mutex(name string, opts ...lock.Option) lock.Locker {
 
 // finish takes each lock once more, when all faults are over: now it must get it.
 func (w *worker) finish() {
+	if w.cfg.Transfer {
+		w.transfer(context.Background(), plan{wait: lastWait}, true)
+		return
+	}
 	for _, name := range w.cfg.Names {
 		ctx, cancel := context.WithTimeout(context.Background(), lastWait)
 		if h := w.lock(ctx, w.mutex(name), acquisition{name: name, final: true, blocks: true}); h != nil {
