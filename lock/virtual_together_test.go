@@ -66,6 +66,23 @@ func calls(t *testing.T, p *process, names int) (leases []*lock.Lease, locks, un
 	return leases, locks, unlocks
 }
 
+// Whoever comes last has all leave, on the way to whatever nodes they are.
+func TestCallsTogetherOfSeveralClientsLeaveAtOnce(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		other := &world{t: t, nodes: virtual.StartN(t, 1)}
+		other.loadScripts()
+		p, q := w.process(), other.process()
+		each(w.nodes, near)
+		each(other.nodes, near)
+		_, locks, unlocks := calls(t, p, 2)
+		_, theirs, unlockTheirs := calls(t, q, 2)
+		for _, list := range [][]func(context.Context){append(locks, theirs...), append(unlocks, unlockTheirs...)} {
+			require.Equal(t, nearTrip, took(func() { lock.Together(bg, list...) }))
+			time.Sleep(time.Second)
+		}
+	})
+}
+
 // Nobody is waited for who sends nothing, or who has to wait for something else first.
 func TestCallThatSendsNothingHoldsUpNoOther(t *testing.T) {
 	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
@@ -74,8 +91,10 @@ func TestCallThatSendsNothingHoldsUpNoOther(t *testing.T) {
 		ctx := l.Context(bg)
 		each(w.nodes, near)
 		_, locks, unlocks := calls(t, p, 2)
-		require.Equal(t, nearTrip, took(func() {
+		const later = 100 * time.Microsecond
+		require.Equal(t, later+nearTrip, took(func() {
 			lock.Together(ctx, append(locks, func(ctx context.Context) {
+				time.Sleep(later) // the others are there first
 				inner, err := p.mutex().TryLock(ctx)
 				if err != nil {
 					t.Error(err)

@@ -311,11 +311,35 @@ var togetherMutants = []Mutant{
 	{
 		Name: "a call that sends nothing is waited for",
 		File: "redlock/together.go",
-		Old: `	defer m.come() // it may have asked no node
+		Old: `	defer m.leave()
 `,
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestCallThatSendsNothingHoldsUpNoOther$",
+	},
+	{
+		Name: "whoever leaves without a command leaves the others behind",
+		File: "redlock/together.go",
+		Old: `		l.flush()
+	}
+}
+
+// send`,
+		New: `		_ = l
+	}
+}
+
+// send`,
+		Package: "lock",
+		Tests:   "^TestCallThatSendsNothingHoldsUpNoOther$",
+	},
+	{
+		Name:    "whoever comes last leaves alone",
+		File:    "redlock/together.go",
+		Old:     "		lanes := lanesOf(all)",
+		New:     "		lanes := lanesOf([]*Ballot{b})",
+		Package: "lock",
+		Tests:   "^TestCallsTogetherOfSeveralClientsLeaveAtOnce$",
 	},
 	{
 		Name:    "a call is waited for without end",

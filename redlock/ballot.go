@@ -109,7 +109,8 @@ func (b *Ballot) Prepare() { b.submit((*lane).prepare) }
 // others' ballots.
 func (b *Ballot) Send(ctx context.Context) {
 	if m := gathers(ctx); m != nil {
-		m.gather(ctx)
+		m.send(ctx, b)
+		return
 	}
 	if len(b.ops) == 1 && b.ops[0].lane.runHere(ctx, nil) {
 		return
@@ -199,22 +200,29 @@ func (g *Group) newBallot(m Motion) *Ballot {
 
 // Wait waits for the decision, or returns ctx's error.
 func (b *Ballot) Wait(ctx context.Context) error {
-	b.mu.Lock()
-	if b.decided {
-		b.mu.Unlock()
+	done := b.decision()
+	if done == nil {
 		return nil
 	}
-	if b.done == nil {
-		b.done = make(chan struct{})
-	}
-	done := b.done
-	b.mu.Unlock()
 	select {
 	case <-done:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// decision returns a channel that the decision closes; nil if there is one already.
+func (b *Ballot) decision() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.decided {
+		return nil
+	}
+	if b.done == nil {
+		b.done = make(chan struct{})
+	}
+	return b.done
 }
 
 // Start is when the ballot began, before the first byte was sent.

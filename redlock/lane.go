@@ -91,6 +91,15 @@ func (l *lane) send(o *op) {
 	}
 }
 
+// flush has leave what was prepared and has not left.
+func (l *lane) flush() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) > 0 {
+		l.start(l.queue[0])
+	}
+}
+
 // queued adds o to the queue, unless the lane is closed or must not send it. Called with
 // mu held, which it gives up for a moment then.
 func (l *lane) queued(o *op) bool {

@@ -2,6 +2,7 @@ package redlock
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,8 +25,7 @@ func Together(ctx context.Context, calls ...func(context.Context)) {
 		calls[0](ctx)
 		return
 	}
-	g := &gathering{complete: make(chan struct{})}
-	g.missing.Store(int64(len(calls)))
+	g := &gathering{missing: len(calls), queued: make([]*Ballot, 0, len(calls))}
 	var others sync.WaitGroup
 	for _, call := range calls[:last] {
 		others.Go(func() { g.run(ctx, call) })
@@ -36,8 +36,9 @@ func Together(ctx context.Context, calls ...func(context.Context)) {
 
 // A gathering is calls whose first ballots leave together.
 type gathering struct {
-	missing  atomic.Int64  // calls that have neither queued a ballot nor returned
-	complete chan struct{} // closed when missing is zero
+	mu      sync.Mutex
+	missing int       // calls that have neither queued a ballot nor returned
+	queued  []*Ballot // by those that have come
 }
 
 // A member is one call of a gathering. Its context carries it.
@@ -50,7 +51,7 @@ type memberKey struct{}
 
 func (g *gathering) run(ctx context.Context, call func(context.Context)) {
 	m := &member{gathering: g}
-	defer m.come() // it may have asked no node
+	defer m.leave()
 	call(context.WithValue(ctx, memberKey{}, m))
 }
 
@@ -62,25 +63,69 @@ func gathers(ctx context.Context) *member {
 	return nil
 }
 
-// come notes that the member need not be waited for any more. It tells whether all have come.
-func (m *member) come() bool {
-	if m.came.Swap(true) || m.gathering.missing.Add(-1) > 0 {
-		return false
+// come notes that the member need not be waited for any more, and what it has queued; nil:
+// nothing. It returns all that is queued if everybody has come.
+func (m *member) come(b *Ballot) (all []*Ballot) {
+	if m.came.Swap(true) {
+		return nil
 	}
-	close(m.gathering.complete)
-	return true
+	g := m.gathering
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if b != nil {
+		g.queued = append(g.queued, b)
+	}
+	if g.missing--; g.missing > 0 {
+		return nil
+	}
+	all, g.queued = g.queued, nil // a lease keeps the context, and with it g
+	return all
 }
 
-// gather waits for the others, for a moment.
-func (m *member) gather(ctx context.Context) {
-	if m.come() {
+// leave is for a member that may have asked no node: if the others have waited for it, their
+// ballots leave now.
+func (m *member) leave() {
+	for _, l := range lanesOf(m.come(nil)) {
+		l.flush()
+	}
+}
+
+// send has b leave, which is queued: with those of the others if this is the last of them, and
+// otherwise by the last of them. It returns when b is decided, or has left.
+func (m *member) send(ctx context.Context, b *Ballot) {
+	if all := m.come(b); all != nil {
+		lanes := lanesOf(all)
+		if len(lanes) == 1 && lanes[0].runHere(ctx, nil) {
+			return
+		}
+		for _, l := range lanes {
+			l.flush()
+		}
+		return
+	}
+	decided := b.decision()
+	if decided == nil {
 		return
 	}
 	timer := time.NewTimer(gatherTime)
 	defer timer.Stop()
 	select {
-	case <-m.gathering.complete:
+	case <-decided:
+		return
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+	b.Send(ctx) // the others come too late
+}
+
+// lanesOf are the lanes of ballots, each of them once.
+func lanesOf(ballots []*Ballot) (lanes []*lane) {
+	for _, b := range ballots {
+		for i := range b.ops {
+			if l := b.ops[i].lane; !slices.Contains(lanes, l) {
+				lanes = append(lanes, l)
+			}
+		}
+	}
+	return lanes
 }
