@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/redistest"
@@ -191,5 +194,43 @@ func TestCancellationThatRacesTheGrantLeavesNothingBehind(t *testing.T) {
 		require.Positive(t, granted)
 		require.Positive(t, cancelled)
 		r.requireClean(t)
+	}
+}
+
+// The names of a Cluster are on several servers, which are asked at once too.
+func TestNamesOfACluster(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	client := func() *lock.Client {
+		c, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, lock.WithNodeTimeout(patience))
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	names := []string{"a", "b", "c", "d", "e"}
+	m, theirs := multi.New(mixed(client(), names...)...), multi.New(mixed(client(), "e", "c", "a")...)
+	l, err := m.Lock(bg)
+	require.NoError(t, err)
+	_, err = theirs.TryLock(bg)
+	require.ErrorIs(t, err, lock.ErrLocked)
+	granted := make(chan error, 1)
+	go func() {
+		l, err := theirs.Lock(bg)
+		if err == nil {
+			err = l.Unlock(bg)
+		}
+		granted <- err
+	}()
+	inner, err := m.TryLock(l.Context(bg))
+	require.NoError(t, err)
+	require.NoError(t, inner.Unlock(bg))
+	require.NoError(t, l.Unlock(bg))
+	require.NoError(t, <-granted)
+	for _, s := range cluster.Servers {
+		redistest.Eventually(t, within, func() bool {
+			return !slices.ContainsFunc(s.Keys(t), func(key string) bool {
+				return !strings.HasSuffix(key, ":token") && !strings.HasSuffix(key, ":void")
+			})
+		}, "nothing is left on %s", s.Addr())
 	}
 }
