@@ -98,7 +98,7 @@ func mutants() []Mutant {
 				{"redlock/op.go",
 					"	return now.Before(m.Until) || m.Footprint.open(o.node)",
 					"	return now.Before(m.Until)"},
-				{"lock/vacate.go", " + e.client.group.NodeTimeout() + lastCall)", " + e.client.group.NodeTimeout())"},
+				{"lock/vacate.go", " + g.NodeTimeout() + lastCall)", " + g.NodeTimeout())"},
 			},
 		},
 		{

@@ -129,9 +129,15 @@ const dozed = 100 * time.Millisecond
 
 // connect tries until a quorum of nodes can be met.
 func (w *worker) connect(nodes []redis.UniversalClient) (*lock.Client, error) {
+	opts := []lock.ClientOption{
+		lock.WithTTL(w.cfg.TTL), lock.WithNodeTimeout(w.cfg.Timeout),
+		lock.WithRestartGuard(w.cfg.Guard), lock.WithWaiterHeartbeat(w.cfg.Heartbeat),
+	}
+	if w.cfg.Worker%2 == 1 { // each of its holds is written down, behind the grant
+		opts = append(opts, lock.WithLabel(w.cfg.proc()))
+	}
 	for {
-		c, err := lock.NewClient(nodes, lock.WithTTL(w.cfg.TTL), lock.WithNodeTimeout(w.cfg.Timeout),
-			lock.WithRestartGuard(w.cfg.Guard), lock.WithWaiterHeartbeat(w.cfg.Heartbeat))
+		c, err := lock.NewClient(nodes, opts...)
 		if err == nil || w.work.Err() != nil {
 			return c, err
 		}

@@ -6,11 +6,11 @@
 //		return schedule(ctx, term.Token)
 //	})
 //
-// A leadership is a hold of a fair lock (package fair): candidates lead in the order in which they
-// began to run, a leader's lease is renewed while it works, and a leader that crashes is succeeded within a
-// TTL. The number of a term is the lock's fencing token. It grows with each term, so a resource that remembers the
-// greatest one it has seen can refuse a leader that was paused and does not know yet that it
-// is none any more.
+// A leadership is a hold of a fair lock (package fair): candidates lead in the order in which
+// they began to run, a leader's lease is renewed while it works, and a leader that crashes is
+// succeeded within a TTL. The number of a term is the lock's fencing token. It grows with each
+// term, so a resource that remembers the greatest one it has seen can refuse a leader that was
+// paused and does not know yet that it no longer leads.
 //
 // What a leader has to know:
 //

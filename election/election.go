@@ -22,9 +22,9 @@ type Election struct {
 }
 
 // New makes the election called name, for the candidate with this name: what [Election.Leader]
-// shows, printable and no longer than 256 bytes. Who only watches needs no candidate, and
-// leaves it empty. New talks to no node; what is wrong with its arguments is the error of the first
-// call. Of the options, WithNote is the candidate's.
+// shows, printable and no longer than 256 bytes. Whoever only watches needs no candidate, and
+// leaves it empty. New talks to no node; what is wrong with its arguments is the error of the
+// first call. The candidate takes the place of [lock.WithNote].
 func New(c *lock.Client, name, candidate string, opts ...lock.Option) *Election {
 	opts = append(opts[:len(opts):len(opts)], lock.WithNote(candidate))
 	return &Election{mutex: fair.New(c, name, opts...), candidate: candidate}
@@ -45,12 +45,12 @@ type Term struct {
 // that ends with ctx and with the loss of the leadership, whose cause is a [*lock.LeaseError] then.
 // The leadership is given back after lead has returned, or panicked.
 //
-// Run returns when lead does: with lead's error, joined with what went wrong when the leadership was given
-// back. To return nil is to resign. If the leadership was lost meanwhile, Run is a candidate
-// again, unless ctx has ended too, or lead returned an error that has nothing to do with that
-// (neither context.Canceled nor [lock.ErrLost]): then Run returns that error, joined with the loss. If ctx ends
-// before the candidate is elected, the error is a [*lock.AcquireError]. A client that is closed
-// ends Run with [lock.ErrClosed].
+// Run returns when lead does: with lead's error, joined with what went wrong when the leadership
+// was given back. To return nil is to resign. If the leadership was lost meanwhile, Run is a
+// candidate again, unless ctx has ended too, or lead returned an error that has nothing to do
+// with that (neither context.Canceled nor [lock.ErrLost]): then Run returns that error, joined
+// with the loss. If ctx ends before the candidate is elected, the error is a
+// [*lock.AcquireError]. A client that is closed ends Run with [lock.ErrClosed].
 func (e *Election) Run(ctx context.Context, lead func(ctx context.Context, term Term) error) error {
 	if e.candidate == "" {
 		return fmt.Errorf("election %q: the candidate has no name", e.Name())

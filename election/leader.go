@@ -51,10 +51,11 @@ func (e *Election) Leader(ctx context.Context) (Term, error) {
 	return Term{Candidate: s.Note, Token: s.Token, Since: time.Now().Add(-s.HeldFor), Hold: s.Holder}, nil
 }
 
-// Watch tells who leads now, and then each change: a new leader, [ErrNoLeader] when there is none
-// any more, and an error that wraps [lock.ErrNoQuorum] when too few nodes can tell for a while, after
-// which whoever leads then is told again. It ends with ctx, with the loop, and after any other error. It looks
-// five times in a second, so it does not see a term that is shorter than that.
+// Watch tells who leads now, and then each change: a new leader, [ErrNoLeader] when there is
+// none any more, and an error that wraps [lock.ErrNoQuorum] when too few nodes can tell for a
+// while, after which whoever leads then is told again. It ends with ctx, with the loop, and
+// after any other error. It looks five times in a second, so it may miss a term that is
+// shorter than that.
 //
 //	for term, err := range e.Watch(ctx) {
 //		switch {

@@ -106,41 +106,43 @@ func WithWaiterHeartbeat(d time.Duration) Option {
 	return option(func(s *settings) { s.beat = d })
 }
 
-// WithNote sets what people are told about a hold of this lock, such as "nightly export": Inspect,
-// the errors of those who wait for it, and the log show it. It is kept on the nodes for as long
-// as the lock is, and written in the background: Lock does not wait for it. It must be
-// printable, and no longer than 256 bytes. Goroutines with different notes do not pass a lock on
-// to each other within the process. Several locks of one name may have different notes, so a
-// note can be for a single call:
+// WithNote sets what people are told about a hold of this lock, such as "nightly export":
+// Inspect, the errors of those who wait for it, and the log show it. It must be printable, and
+// no longer than 256 bytes. It is written to the nodes in the background, and lives and dies
+// with the lock's key. Goroutines with different notes do not pass a lock on to each other
+// within the process. Several locks of one name may have different notes, so a note can be for
+// a single call:
 //
 //	reentrant.New(locks, "report", lock.WithNote("nightly export")).Lock(ctx)
 func WithNote(note string) Option {
 	return option(func(s *settings) { s.note = note })
 }
 
-// WithMinHold keeps a lock taken for at least d from its grant, even if it is unlocked sooner, and
-// even if its process is gone by then. It is for work that is to be done once and takes less time than the
-// clocks of those who start it are apart, such as that of a job which many machines start at the same
-// minute: who comes late finds the lock taken. The default, 0, is that an unlocked lock is free. A restart
-// guard must be at least as long.
+// WithMinHold keeps a lock taken for at least d from its grant, even if it is unlocked sooner,
+// and even if its process is gone by then. It is for work that is to be done once and takes
+// less time than the clocks of those who start it are apart, such as a job which many machines
+// start at the same minute: whoever comes late finds the lock taken. It does not suit locks that
+// are taken together (package multi), as a part that is given back stays taken, too. A restart
+// guard must be at least as long as d. The default, 0, is that an unlocked lock is free.
 func WithMinHold(d time.Duration) Option {
 	return option(func(s *settings) { s.minHold = d })
 }
 
-// WithRest lets a lock rest for d after a holder that did not release it: one that crashed, or lost its
-// lease. Nobody has the lock meanwhile, so what that holder has sent on its way can arrive before the next one
-// begins. It is for resources that cannot check fencing tokens; a delay is no proof, but a token is. A release, and
-// ForceUnlock, free the lock at once. The default is 0. A restart guard must be at least as long as
-// the TTL and d together.
+// WithRest lets a lock rest for d after a holder that did not release it: one that crashed, or
+// lost its lease. Nobody has the lock meanwhile, so what that holder has sent on its way can
+// arrive before the next one begins. It is for resources that cannot check fencing tokens: a
+// delay makes an accident less likely, and a token prevents it. A release, and ForceUnlock,
+// free the lock at once. A restart guard must be at least as long as the TTL and d together.
+// The default is 0.
 func WithRest(d time.Duration) Option {
 	return option(func(s *settings) { s.rest = d })
 }
 
-// WithLabel sets what people are told about the process that holds a lock, beside its hold id.
-// Inspect and the errors of those who wait for it show it. It must be printable, and no longer than
-// 128 bytes; none is shown if it is empty. The default is "host/process id program". It is written to the nodes in the
-// background, right behind the grant; the default label with the first renewal, so that locks that are held
-// for a short time cost nothing for it.
+// WithLabel sets what people are told about the process that holds a lock, beside its hold id:
+// Inspect and the errors of those who wait for it show it. It must be printable, and no longer
+// than 128 bytes; none is shown if it is empty. It is written to the nodes in the background,
+// right behind the grant. The default is "host/process id program", and is written with the
+// first renewal, so that locks that are held for a short time cost nothing for it.
 func WithLabel(label string) ClientOption {
 	return clientOption(func(s *clientSettings) { s.label, s.labelled = label, true })
 }

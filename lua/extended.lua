@@ -1,7 +1,7 @@
 -- What the scripts that extend a hold share.
 
--- Makes the hold in key live for ttl, with what is written about it, and its counter for life; count is the hold's, known the
--- one that is there.
+-- Makes the hold in key live for ttl, with what is written about it, and its counter for life;
+-- count is the hold's, known the one that is there.
 local function extend(key, counter, waiters, note, hold, ttl, token, life, count, known)
   if known ~= count then
     redis.call('HSET', key, hold, count)

@@ -15,7 +15,7 @@ type Request struct {
 	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
 	Life      time.Duration // of a waiter without a sign of life
 	Channel   string        // what the channel of a client begins with
-	Noted     bool          // of an acquisition: a refusal is to tell what is written about who has the lock; of a release: something is written about the hold
+	Noted     bool          // a refusal is to tell what is written about the holder; of a release: something is
 	Alone     bool          // no node is a Cluster: who listens to a server is connected to it
 	Undo      bool          // of a release: there never was a lease, and nobody was told the token
 	Successor string        // of a Queue: the hold that asks right behind a quiet release, if one does
