@@ -46,7 +46,10 @@ func (t *tenure) rests() time.Duration {
 // asked again, as for a release.
 func (t *tenure) keeping(d time.Duration) redlock.Motion {
 	t.footprint.Close()
-	call := lua.Keep{Keys: t.keys(), Hold: t.id, For: d}.Call()
+	t.mu.Lock()
+	noted := !t.written.IsZero()
+	t.mu.Unlock()
+	call := lua.Keep{Keys: t.keys(), Hold: t.id, For: d, Noted: noted}.Call()
 	return redlock.Motion{
 		Name:      "keep",
 		Call:      call,

@@ -131,6 +131,45 @@ func TestWaitersHaveALockWhenItsMinHoldIsOver(t *testing.T) {
 	}
 }
 
+// Operators see that nobody works under it, and who has; and end it by force.
+func TestALockThatLingersIsSeenAndCanBeEnded(t *testing.T) {
+	const least = 10 * time.Second
+	for _, kind := range []string{"reentrant", "fair"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+				p := w.process(lock.WithLabel("web-3"))
+				m := p.kinds(lock.WithMinHold(least), lock.WithNote("nightly export"))[kind]
+				rival := w.process().kinds()[kind]
+				linger := func() string {
+					l := w.lock(m)
+					require.NoError(t, l.Unlock(bg))
+					synctest.Wait()
+					return l.ID()
+				}
+				id := linger()
+				s, err := rival.(lock.Inspector).Inspect(bg)
+				require.NoError(t, err)
+				require.True(t, s.Held)
+				require.Equal(t, id+" lingers", s.Holder)
+				require.Zero(t, s.Count)
+				require.Equal(t, "nightly export", s.Note)
+				require.InDelta(t, least, s.TTL, float64(5*time.Millisecond))
+				_, err = rival.TryLock(bg)
+				require.ErrorContains(t, err, "lingers (web-3: nightly export), which ends in 10s")
+				ended, err := rival.(lock.Inspector).ForceUnlock(bg)
+				require.NoError(t, err)
+				require.True(t, ended)
+				require.NoError(t, w.lock(rival).Unlock(bg))
+
+				linger()
+				time.Sleep(least + time.Millisecond)
+				requireHolder(t, "", w.nodes)
+				requireNotes(t, w.nodes, false)
+			})
+		})
+	}
+}
+
 // A name rests after a holder that did not release it, and not after one that did.
 func TestANameRestsAfterAnUncleanEnd(t *testing.T) {
 	const rest, ttl = 7 * time.Second, 3 * time.Second

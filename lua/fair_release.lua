@@ -27,8 +27,9 @@ if found == 1 and ARGV[6] then
   -- uses unmint
   unmint(KEYS[5])
 end
-if found == 1 and KEYS[6] then
-  redis.call('PEXPIRE', KEYS[6], 0)
+if KEYS[6] then
+  -- uses unnote
+  unnote(KEYS[6], ARGV[1])
 end
 -- The hash has one hold: without its field there is no lock.
 if (found == 1 or waited == 1 and redis.call('EXISTS', KEYS[1]) == 0) and

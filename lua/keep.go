@@ -7,12 +7,18 @@ const Lingers = " lingers"
 
 // Keep calls keep.lua: it lets a lock stay taken for a while when its holder has gone.
 type Keep struct {
-	Keys Keys
-	Hold string
-	For  time.Duration
+	Keys  Keys
+	Hold  string
+	For   time.Duration
+	Noted bool // something is written about the hold
 }
 
 // Call makes the call. Its replies are those of [Release].
 func (k Keep) Call() Call {
-	return Call{script: keepScript, args: append(newCall(keepScript, 1, 2), k.Keys.Lock, k.Hold, Millis(k.For))}
+	args := append(newCall(keepScript, 1, 3), k.Keys.Lock)
+	if k.Noted {
+		args[2] = 2
+		args = append(args, k.Keys.Note)
+	}
+	return Call{script: keepScript, args: append(args, k.Hold, Millis(k.For))}
 }

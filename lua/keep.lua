@@ -1,6 +1,7 @@
 -- Lets a lock stay taken for a while when its holder has gone.
 --
--- KEYS[1] lock:{name}  hash  hold id -> hold count; "hold id lingers" -> 0
+-- KEYS[1] lock:{name}       hash    hold id -> hold count; "hold id lingers" -> 0
+-- KEYS[2] lock:{name}:note  string  what is written about the hold; if anything is
 -- ARGV[1] hold id
 -- ARGV[2] how long the lock stays taken, milliseconds
 --
@@ -20,5 +21,8 @@ elseif redis.call('HEXISTS', KEYS[1], lingers) == 0 then
 end
 if redis.call('PTTL', KEYS[1]) > tonumber(ARGV[2]) then
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  if KEYS[2] then
+    redis.call('PEXPIRE', KEYS[2], ARGV[2])
+  end
 end
 return 1

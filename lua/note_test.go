@@ -76,6 +76,12 @@ func TestWhoIsRefusedReadsTheNoteOfWhoHasIt(t *testing.T) {
 		require.EqualValues(t, 1, client.Exists(bg, orders.Note).Val(), name)
 		require.EqualValues(t, 1, run(release(mine)))
 		require.Zero(t, client.Exists(bg, orders.Note).Val(), name)
+
+		run(take(mine, ttl))
+		run(note(mine, "deleted by hand"))
+		require.NoError(t, client.Del(bg, orders.Lock).Err())
+		require.EqualValues(t, 0, run(release(mine)))
+		require.Zero(t, client.Exists(bg, orders.Note).Val(), name)
 	}
 
 	for _, reply := range []any{

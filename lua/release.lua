@@ -22,8 +22,9 @@ if found == 1 and ARGV[4] then
   -- uses unmint
   unmint(KEYS[3])
 end
-if found == 1 and KEYS[4] then
-  redis.call('PEXPIRE', KEYS[4], 0)
+if KEYS[4] then
+  -- uses unnote
+  unnote(KEYS[4], ARGV[1])
 end
 if found == 1 and ARGV[2] ~= '' then
   -- A user without rights to the channel releases all the same; waiters poll.

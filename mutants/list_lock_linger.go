@@ -51,6 +51,14 @@ var lockLingerMutants = []Mutant{
 		Tests:   "^TestAMinHoldOutlastsTheWork$",
 	},
 	{
+		Name:    "what is written outlives a lock that is kept",
+		File:    "lua/keep.lua",
+		Old:     "redis.call('PEXPIRE', KEYS[2], ARGV[2])",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestALockThatLingersIsSeenAndCanBeEnded$",
+	},
+	{
 		Name:    "a lock does not rest after a crash",
 		File:    "lock/linger.go",
 		Old:     "return ttl + s.rest",
