@@ -1,16 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -112,40 +108,18 @@ type part struct {
 	packages []string
 }
 
-// list finds the packages that have tests: those with the most of them first, as the last one to
-// begin must not be the longest.
+// list finds the packages that have tests.
 func list(ctx context.Context, module string) (*part, error) {
 	dir, pattern, some := strings.Cut(module, ":")
 	if !some {
 		pattern = "./..."
 	}
 	cmd := exec.CommandContext(ctx, "go", append([]string{
-		"list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}} {{.Dir}}{{end}}"}, strings.Fields(pattern)...)...)
+		"list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}"}, strings.Fields(pattern)...)...)
 	cmd.Dir, cmd.Stderr = dir, os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list in %s: %w", dir, err)
 	}
-	sizes := make(map[string]int64)
-	for line := range strings.Lines(string(out)) {
-		name, dir, found := strings.Cut(strings.TrimSpace(line), " ")
-		if !found {
-			continue
-		}
-		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
-		if err != nil {
-			return nil, err
-		}
-		for _, file := range files {
-			info, err := os.Stat(file)
-			if err != nil {
-				return nil, err
-			}
-			sizes[name] += info.Size()
-		}
-	}
-	packages := slices.SortedFunc(maps.Keys(sizes), func(a, b string) int {
-		return cmp.Or(cmp.Compare(sizes[b], sizes[a]), strings.Compare(a, b))
-	})
-	return &part{dir: dir, packages: packages}, nil
+	return &part{dir: dir, packages: strings.Fields(string(out))}, nil
 }
