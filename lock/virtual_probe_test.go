@@ -44,7 +44,8 @@ func TestIdleClientGivesForgetfulNodesTheHoldsAgain(t *testing.T) {
 				each(w.nodes, func(n *virtual.Node) {
 					fault(n)
 					w.loadScripts()
-					time.Sleep(1100 * time.Millisecond)
+					// The next probe may still wait for its connection: then the one after it tells.
+					time.Sleep(2100 * time.Millisecond)
 					synctest.Wait()
 					requireHolder(t, l.ID(), w.nodes)
 				})
