@@ -20,7 +20,7 @@ const (
 	noteAge = 10 * time.Minute
 )
 
-// What people are told about a hold: the label of its process, its lock's note, and since when.
+// A description is what people are told about a hold: the label of its process, its lock's note, and since when.
 type description struct {
 	label string
 	note  string

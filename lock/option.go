@@ -142,7 +142,8 @@ func WithRest(d time.Duration) Option {
 // Inspect and the errors of those who wait for it show it. It must be printable, and no longer
 // than 128 bytes; none is shown if it is empty. It is written to the nodes in the background,
 // right behind the grant. The default is "host/process id program", and is written with the
-// first renewal, so that locks that are held for a short time cost nothing for it.
+// first renewal, so that locks that are held for a short time cost nothing for it; that of a
+// fixed lease, which has no renewal, right behind the grant.
 func WithLabel(label string) ClientOption {
 	return clientOption(func(s *clientSettings) { s.label, s.labelled = label, true })
 }
