@@ -13,6 +13,8 @@ type scripts struct{}
 
 var _ kind.Queue = scripts{}
 
+func (scripts) Family() kind.Family { return kind.Mutex }
+
 func common(r kind.Request) lua.Fair {
 	return lua.Fair{Keys: r.Keys, Channel: r.Channel, Alone: r.Alone, Life: r.Life}
 }

@@ -65,6 +65,7 @@ type denial struct {
 	ttl    time.Duration // what the holder has left; negative: no TTL
 	about  description   // of the holder
 	sure   bool          // a quorum agrees on the holder: it is worth waiting for the release
+	nodes  int           // that agree on it
 	err    error         // too few nodes answered; nil if they did
 	split  error         // nobody had it: rivals split the votes
 	cut    error         // what was known of an attempt that the end of the wait cut off
@@ -161,6 +162,11 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 	}
 	if !e.client.grants() {
 		return nil, denial{}, ErrClosed
+	}
+	if a.turns == nil && e.reads() {
+		if l := e.join(a.slot); l != nil {
+			return l, denial{}, nil
+		}
 	}
 	if !block {
 		return e.try(a.ctx, a.slot)

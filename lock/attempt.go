@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/kind"
 	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
@@ -101,11 +102,13 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 	}
 	// Before the hold is known to anyone else: nothing of it needs a mutex yet.
 	h := &t.first
-	l := h.lease(&t.engine.set, b.Start(), validity)
+	l := h.lease(t.engine, b.Start(), validity)
 	h.began = b.Start()
 	h.slot = h.slot.claim()
-	t.hold, t.holds = h, 1
+	t.begin(h)
+	t.holds = 1
 	t.validity = validity
+	t.joining.granted(t, b)
 	if !c.won(t, p) {
 		h.slot.renounce()
 		return nil, denial{}, ErrClosed
@@ -172,7 +175,7 @@ func (e *engine) denied(b *redlock.Ballot) denial {
 	g := e.client.group
 	var d denial
 	holders := make(map[string]int, 1)
-	failed, pending := 0, 0
+	failed, pending, foreign := 0, 0, 0
 	for i := range g.Size() {
 		a := b.Answer(i)
 		if a.Err != nil {
@@ -182,36 +185,51 @@ func (e *engine) denied(b *redlock.Ballot) denial {
 		if a.Vote == redlock.Pending {
 			pending++
 		}
-		e.sees(&d, holders, a)
+		if e.sees(&d, holders, a) {
+			foreign++
+		}
+	}
+	if other, _ := kind.FamilyOf(d.holder); foreign >= g.Quorum() {
+		d.err, d.final = e.mistaken(other), true
+		return d
 	}
 	// With a quorum of nodes answering, rivals are the reason; without, it is the nodes.
 	if len(holders) == 0 || g.Size()-failed < g.Quorum() {
 		d.err = b.Err()
 		d.final = b.Refused()
 		d.sure = false
-	} else if holders[d.holder]+failed+pending < g.Quorum() {
+	} else if d.nodes+failed+pending < g.Quorum() {
 		_, votes := b.SoFar()
 		d.split = &splitError{votes}
 	}
 	return d
 }
 
-// sees notes in d who, by one more node's answer, has the lock.
-func (e *engine) sees(d *denial, holders map[string]int, a redlock.Answer) {
+// sees notes in d who, by one more node's answer, has the lock, and tells whether that is by a lock
+// which this one cannot work together with.
+func (e *engine) sees(d *denial, holders map[string]int, a redlock.Answer) (foreign bool) {
 	if a.Vote != redlock.No {
-		return
+		return false
 	}
 	seen, _ := e.kind.Acquired(a.Reply)
 	if seen.Holder == "" {
 		seen.Holder = seen.Head // free, but it is another's turn
 	}
 	if seen.Holder == "" {
-		return
+		return false
 	}
-	holders[seen.Holder]++
-	if n := holders[seen.Holder]; n >= holders[d.holder] {
+	who := seen.Holder
+	if seen.Reads {
+		who = readers // together they are in the way, whichever of them a node has named
+	}
+	holders[who]++
+	if n := holders[who]; n >= d.nodes {
+		d.nodes = n
 		if d.holder != seen.Holder {
-			d.ttl, d.about = seen.TTL, description{}
+			d.about = description{}
+			if !seen.Reads {
+				d.ttl = seen.TTL
+			}
 		}
 		d.holder, d.ttl = seen.Holder, max(d.ttl, seen.TTL)
 		if about := describe(seen.Noted); about != (description{}) {
@@ -219,6 +237,16 @@ func (e *engine) sees(d *denial, holders map[string]int, a redlock.Answer) {
 		}
 		d.sure = n >= e.client.group.Quorum()
 	}
+	family, ours := kind.FamilyOf(seen.Holder)
+	return ours && family != e.kind.Family()
+}
+
+// readers stands for whoever reads, among holders.
+const readers = "readers"
+
+// mistaken is the error of a name that is in use as a lock of another family.
+func (e *engine) mistaken(other kind.Family) error {
+	return fmt.Errorf("%w: it is in use as a %v, and this is a %v", ErrKind, other, e.kind.Family())
 }
 
 // cutOff makes out of a ballot, decided or not, what a caller knows whose time is over.

@@ -55,6 +55,7 @@ type Client struct {
 	held     int                     // names
 	contests map[contestKey]*contest // the names that this process holds or wants
 	queuers  map[string]*queuer      // by hold id: who waits in a queue on the nodes
+	reads    map[string]*tenure      // by hold id: what this process reads by
 	listens  *waiter.Subscription
 }
 
@@ -116,6 +117,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		alone:     !group.Clustered(),
 		contests:  make(map[contestKey]*contest),
 		queuers:   make(map[string]*queuer),
+		reads:     make(map[string]*tenure),
 	}
 	if err := c.locks.check(c); err != nil {
 		group.Close()
@@ -202,12 +204,12 @@ func (c *Client) Close() error {
 	var renewing []<-chan struct{}
 	var ended []func(time.Duration) *redlock.Ballot
 	for _, t := range tenures {
-		h, r, did := t.retire()
+		holds, r, did := t.retire()
 		if r != nil {
 			renewing = append(renewing, r)
 		}
 		if did {
-			ended = append(ended, func(patience time.Duration) *redlock.Ballot { return t.close(h, patience) })
+			ended = append(ended, func(patience time.Duration) *redlock.Ballot { return t.close(holds, patience) })
 		}
 	}
 	await(c.group.NodeTimeout(), renewing...)
@@ -244,11 +246,11 @@ func (c *Client) enter() error {
 
 func (c *Client) leave() { c.calls.Done() }
 
-// newID names a hold, once and for all.
-func (c *Client) newID() string {
+// newID names a hold, once and for all. Its end tells of which kind.
+func (c *Client) newID(mark string) string {
 	id := append(make([]byte, 0, 64), c.id...)
 	id = append(id, ':')
-	return string(strconv.AppendInt(id, c.numbers.Add(1), 10))
+	return string(append(strconv.AppendInt(id, c.numbers.Add(1), 10), mark...))
 }
 
 // made tells whether this client has named a hold.

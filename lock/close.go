@@ -6,36 +6,28 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// retire ends the tenure and its leases for Client.Close. It returns the hold that was in
+// retire ends the tenure and its leases for Client.Close. It returns the holds that were in
 // progress and the renewal in flight, if there are such, and false if it is over already.
-func (t *tenure) retire() (h *hold, renewing <-chan struct{}, ended bool) {
+func (t *tenure) retire() (holds []*hold, renewing <-chan struct{}, ended bool) {
 	t.mu.Lock()
 	if t.ended {
 		t.mu.Unlock()
 		return nil, nil, false
 	}
 	t.ended, t.reason = true, ReasonClosed
-	h = t.hold
-	leases := t.leases()
-	if h != nil {
-		h.over, h.reason = ErrReleased, ReasonClosed
-		h.leases = nil
-	}
-	for _, l := range leases {
-		l.end(ReasonClosed)
-	}
+	leases, holds := t.endAll(ReasonClosed)
 	renewing = t.renewing
 	t.schedule()
 	t.mu.Unlock()
 	for _, l := range leases {
 		l.cancel()
 	}
-	return h, renewing, true
+	return holds, renewing, true
 }
 
-// close releases the tenure after retire, which returned h, with so much patience for each node.
-func (t *tenure) close(h *hold, patience time.Duration) *redlock.Ballot {
-	if h != nil {
+// close releases the tenure after retire, which returned holds, with so much patience for each node.
+func (t *tenure) close(holds []*hold, patience time.Duration) *redlock.Ballot {
+	for _, h := range holds {
 		h.slot.clear(h)
 	}
 	m := t.vacation(false, nil)

@@ -20,9 +20,10 @@ import (
 type contest struct {
 	client *Client
 	key    contestKey
-	forced string   // the hold id whose end was published while it was the holder's
-	tenure *tenure  // nil: this process does not have the name, as far as is known
-	queue  []*place // first come, first served
+	forced string    // the hold id whose end was published while it was the holder's
+	tenure *tenure   // nil: this process does not have the name, as far as is known, or reads
+	reads  []*tenure // of a read-write lock: by which this process reads, the last one that others may join last
+	queue  []*place  // first come, first served
 	first  [1]*place
 	last   *denial         // what the last attempt found; nil: none has been made
 	asking *redlock.Ballot // the contenders' attempt that is under way, or was cut off; nil: none
@@ -39,8 +40,18 @@ type contest struct {
 // A contestKey tells contests apart.
 type contestKey struct {
 	lock  string
-	queue bool // of queuers
+	order order
 }
+
+// An order is that in which those who are in one contest are served.
+type order uint8
+
+const (
+	unordered order = iota
+	queued          // by their places in the queues on the nodes
+	shared          // so, too, but some of them together
+	orders
+)
 
 // join queues p for key.
 func (c *Client) join(p *place, key contestKey) {
@@ -110,7 +121,7 @@ func (ct *contest) tidy() {
 		ct.client.watchdog.Forget(&ct.heartbeats.ward)
 		ct.heartbeats = nil
 	}
-	if ct.tenure != nil {
+	if ct.tenure != nil || len(ct.reads) > 0 {
 		return // somebody may come back at any moment
 	}
 	if ct.wakes != nil {
@@ -124,7 +135,7 @@ func (ct *contest) tidy() {
 func (ct *contest) published(id string) {
 	ct.client.mu.Lock()
 	defer ct.client.mu.Unlock()
-	if ct.tenure != nil && ct.tenure.id == id {
+	if t := ct.has(id); t != nil {
 		ct.forced = id // not by an Unlock, which comes first here
 	}
 	// A release of this process has woken the head already, without the way round
@@ -167,15 +178,9 @@ func (c *Client) won(t *tenure, p *place) bool {
 		return false
 	}
 	ct := c.contest(t.engine.contest())
-	before := ct.tenure
-	if before == nil {
-		c.taken()
-	}
-	reason := ReasonGone
-	if before != nil && ct.forced == before.id {
-		reason = ReasonForced
-	}
-	ct.tenure, t.contest = t, ct
+	usurped := ct.begin(t)
+	t.contest = ct
+	forced := ct.forced
 	ct.last, ct.asking = nil, nil
 	ct.even = false
 	if ct.rivals != nil {
@@ -185,10 +190,65 @@ func (c *Client) won(t *tenure, p *place) bool {
 		ct.remove(p)
 	}
 	c.mu.Unlock()
-	if before != nil {
+	for _, before := range usurped {
+		reason := ReasonGone
+		if forced == before.id {
+			reason = ReasonForced
+		}
 		before.lose(reason)
 	}
 	return true
+}
+
+// begin has t begin, and returns the tenures that must have ended on the nodes, as they granted this one.
+// Called with mu held.
+func (ct *contest) begin(t *tenure) (usurped []*tenure) {
+	c := ct.client
+	if ct.tenure != nil {
+		usurped = append(usurped, ct.tenure)
+		ct.tenure = nil
+		c.held--
+	}
+	if t.reads {
+		ct.reads = append(ct.reads, t)
+		c.reads[t.id] = t
+	} else {
+		for _, before := range ct.reads {
+			delete(c.reads, before.id)
+		}
+		c.held -= len(ct.reads)
+		usurped = append(usurped, ct.reads...)
+		ct.reads, ct.tenure = nil, t
+	}
+	c.taken()
+	return usurped
+}
+
+// end forgets t, and tells whether it was known. Called with mu held.
+func (ct *contest) end(t *tenure) bool {
+	if ct.tenure == t {
+		ct.tenure = nil
+	} else if i := slices.Index(ct.reads, t); i >= 0 {
+		ct.reads = slices.Delete(ct.reads, i, i+1)
+		delete(ct.client.reads, t.id)
+	} else {
+		return false
+	}
+	ct.client.freed()
+	return true
+}
+
+// has returns the tenure called id; nil: there is none. Called with mu held.
+func (ct *contest) has(id string) *tenure {
+	if ct.tenure != nil && ct.tenure.id == id {
+		return ct.tenure
+	}
+	for _, t := range ct.reads {
+		if t.id == id {
+			return t
+		}
+	}
+	return nil
 }
 
 // crowded tells whether somebody in this process has key or waits for it.
@@ -211,9 +271,11 @@ func (c *Client) holds(lock, id string) bool { return c.find(lock, id) != nil }
 // find returns the tenure called id, of either kind, by which this client has lock; nil: there is
 // none. Called with mu held.
 func (c *Client) find(lock, id string) *tenure {
-	for _, queue := range []bool{false, true} {
-		if ct := c.contests[contestKey{lock, queue}]; ct != nil && ct.tenure != nil && ct.tenure.id == id {
-			return ct.tenure
+	for order := range orders {
+		if ct := c.contests[contestKey{lock, order}]; ct != nil {
+			if t := ct.has(id); t != nil {
+				return t
+			}
 		}
 	}
 	return nil
@@ -224,16 +286,6 @@ func (c *Client) tenureOf(lock, id string) *tenure {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.find(lock, id)
-}
-
-// tenure returns what this client has of key; nil: nothing.
-func (c *Client) tenure(key contestKey) *tenure {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if ct := c.contests[key]; ct != nil {
-		return ct.tenure
-	}
-	return nil
 }
 
 // seen tells who has the lock, as far as this process knows. Called with mu held.

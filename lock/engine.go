@@ -16,6 +16,8 @@ type engine struct {
 	kind   kind.Kind
 	name   string
 	key    string // lua.Keys.Lock
+	order  order
+	shared kind.Shared // is kind, if that is one; else nil
 	set    settings
 	err    error // what is wrong with the lock; every call returns it
 }
@@ -35,6 +37,12 @@ func init() {
 // is the error of every later call.
 func newEngine(c *Client, k kind.Kind, name string, opts []Option) *engine {
 	e := &engine{client: c, kind: k, name: name}
+	if _, ok := k.(kind.Queue); ok {
+		e.order = queued
+	}
+	if s, ok := k.(kind.Shared); ok {
+		e.shared, e.order = s, shared
+	}
 	if c == nil {
 		e.err = errors.New("lock: the client is nil")
 		return e
@@ -62,11 +70,21 @@ func newEngine(c *Client, k kind.Kind, name string, opts []Option) *engine {
 // keys are built when they are needed: there may be many locks, most of them idle.
 func (e *engine) keys() lua.Keys { return lua.KeysOf(e.key) }
 
+// mark is what the ids of the lock's holds end with.
+func (e *engine) mark() string {
+	if e.shared == nil {
+		return ""
+	}
+	return e.shared.Mark()
+}
+
+// reads tells whether a new hold leaves room for others that do, too.
+func (e *engine) reads() bool { return e.shared != nil && e.shared.Reads() }
+
 // contest tells which contest the lock's waiters are in. Contenders and queuers for
 // one name never meet in one.
 func (e *engine) contest() contestKey {
-	_, queue := e.kind.(kind.Queue)
-	return contestKey{lock: e.key, queue: queue}
+	return contestKey{lock: e.key, order: e.order}
 }
 
 // request is what the kind's scripts are told about the hold called id.

@@ -22,6 +22,12 @@ var (
 	ErrReleased = errors.New("lease is released")
 	// ErrClosed says that the client is closed.
 	ErrClosed = errors.New("client is closed")
+	// ErrUpgrade says that an owner that reads wants to write: it would wait for itself. It must end
+	// every lease to read first, and whoever waits may write in between; see package readwrite.
+	ErrUpgrade = errors.New("the owner reads, and cannot write before it has stopped")
+	// ErrKind says that a name is in use as another kind of lock, which this one cannot work together
+	// with. The error names both.
+	ErrKind = errors.New("the name is another kind of lock")
 	// ErrNoQuorum says that too few nodes answered, or agreed, and that this is not because
 	// another owner has the lock. It is redlock.ErrNoQuorum; [redlock.NoQuorumError] tells
 	// what each node said.
@@ -34,7 +40,7 @@ var (
 // An AcquireError says why a lock was not acquired. It is an [ErrLocked] if others had the
 // lock, an [ErrNoQuorum] if too few nodes could be asked, and never both; it is also the
 // context's error if that ended the wait, or [ErrClosed], or [ErrLost] if the owner's
-// earlier lease of the lock is lost and not unlocked yet.
+// earlier lease of the lock is lost and not unlocked yet, or [ErrUpgrade], or [ErrKind].
 type AcquireError struct {
 	Name   string
 	Holder string        // the hold id last seen, or whose turn it was; "" if none was

@@ -22,6 +22,9 @@ func (e *engine) ForceUnlock(ctx context.Context) (bool, error) {
 		if n.Holder != "" {
 			holders[n.Holder] = struct{}{}
 		}
+		for _, id := range n.Readers {
+			holders[id] = struct{}{}
+		}
 	}
 	ended := false
 	var failed error
@@ -40,7 +43,7 @@ func (e *engine) ForceUnlockHold(ctx context.Context, hold string) (bool, error)
 		return false, fmt.Errorf("force unlock %q: the hold id is empty", e.name)
 	}
 	if id, _, passed := strings.Cut(hold, "."); passed {
-		if t := e.client.tenure(e.contest()); t != nil && t.id == id && t.holding() != hold {
+		if t := e.client.tenureOf(e.key, id); t != nil && !t.holding(hold) {
 			return false, nil // another goroutine has had it since
 		}
 		hold = id
@@ -68,7 +71,7 @@ func (e *engine) force(ctx context.Context, hold string, s State) (ended bool, e
 		// nodes has needs none, and may be on its way to be granted.
 		life := markLife
 		for _, n := range s.Nodes {
-			if n.Holder == hold {
+			if n.has(hold) {
 				life = max(life, n.TTL) // it is renewed before that, or over
 			}
 		}
@@ -102,7 +105,7 @@ func (e *engine) force(ctx context.Context, hold string, s State) (ended bool, e
 	}
 	ended = found > 0 && (relied || found+silent >= g.Quorum())
 	// A holder in this process need not wait for its next renewal to learn of it.
-	if t := c.tenure(e.contest()); t != nil && t.id == hold {
+	if t := c.tenureOf(e.key, hold); t != nil {
 		t.lose(ReasonForced)
 		ended = ended || found > 0
 	}

@@ -183,6 +183,10 @@ func (c *Client) heard(message string) {
 		return
 	}
 	id, about, _ := strings.Cut(message, " ")
+	if about == writerWaits {
+		c.reads[id].shut()
+		return
+	}
 	q := c.queuers[id]
 	if q == nil || q.place == nil {
 		return

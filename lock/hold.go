@@ -15,6 +15,8 @@ type hold struct {
 
 	// Guarded by the tenure's mu.
 	token    int64
+	index    int // in the tenure's present, while it is in progress
+	writes   int // leases that are not over and write; of a read-write lock
 	began    time.Time
 	leases   []*Lease  // those that are not over, in no order
 	earliest Lease     // the first one
@@ -34,9 +36,10 @@ func (h *hold) name() string {
 	return h.id + "." + strconv.Itoa(h.number)
 }
 
-// lease adds a lease that is valid until deadline and begins at start. It is called with mu
+// lease adds a lease of e, that is valid until deadline and begins at start. It is called with mu
 // held, or before the hold is known to others.
-func (h *hold) lease(set *settings, start, deadline time.Time) *Lease {
+func (h *hold) lease(e *engine, start, deadline time.Time) *Lease {
+	set, reads := &e.set, e.reads()
 	l := &h.earliest
 	if l.hold != nil {
 		l = new(Lease)
@@ -46,6 +49,9 @@ func (h *hold) lease(set *settings, start, deadline time.Time) *Lease {
 	l.index = int32(len(h.leases))
 	l.deadline = deadline
 	l.renew = set.renew
+	if l.reads = reads; !reads {
+		h.writes++
+	}
 	if set.maxHold > 0 {
 		until := start.Add(set.maxHold)
 		l.renewUntil = &until

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/kind"
 	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
@@ -40,7 +41,7 @@ func (e *engine) Inspect(ctx context.Context) (State, error) {
 	for i := range nodes {
 		nodes[i], queues[i] = nodeState(e.client.group.Address(i), b.Answer(i))
 	}
-	s := state(nodes, queues, e.client.group.Quorum())
+	s := state(nodes, queues, remaining(b, len(nodes)), e.client.group.Quorum())
 	for i := range nodes {
 		s.note(b.Answer(i))
 	}
@@ -66,6 +67,10 @@ func nodeState(address string, a redlock.Answer) (NodeState, []lua.Waiting) {
 		return n, nil
 	}
 	n.Holder, n.Count, n.TTL, n.Token = in.Holder, in.Count, in.TTL, in.Token
+	for _, r := range in.Readers {
+		n.Readers = append(n.Readers, r.Hold)
+	}
+	slices.Sort(n.Readers)
 	if in.Refusal != "" {
 		n.Err = fmt.Errorf("%w: %s", redlock.ErrRestarted, in.Refusal)
 	}
@@ -75,16 +80,30 @@ func nodeState(address string, a redlock.Answer) (NodeState, []lua.Waiting) {
 	return n, in.Queue
 }
 
-// state is what a quorum of nodes agrees on.
-func state(nodes []NodeState, queues [][]lua.Waiting, quorum int) State {
-	s := State{Nodes: nodes}
+// remaining is how long each hold lasts on each of the nodes that have it.
+func remaining(b *redlock.Ballot, nodes int) map[string][]time.Duration {
 	ttls := make(map[string][]time.Duration, 1)
+	for i := range nodes {
+		in, err := lua.ParseInspected(b.Answer(i).Reply)
+		switch {
+		case err != nil:
+		case len(in.Readers) > 0:
+			for _, r := range in.Readers {
+				ttls[r.Hold] = append(ttls[r.Hold], r.TTL)
+			}
+		case in.Holder != "":
+			ttls[in.Holder] = append(ttls[in.Holder], in.TTL)
+		}
+	}
+	return ttls
+}
+
+// state is what a quorum of nodes agrees on.
+func state(nodes []NodeState, queues [][]lua.Waiting, ttls map[string][]time.Duration, quorum int) State {
+	s := State{Nodes: nodes}
 	tokens := make([]int64, 0, len(nodes))
 	for _, n := range nodes {
 		tokens = append(tokens, n.Token)
-		if n.Holder != "" {
-			ttls[n.Holder] = append(ttls[n.Holder], n.TTL)
-		}
 	}
 	s.Status = StatusFree
 	if _, undecided := s.votes(""); undecided >= quorum {
@@ -97,10 +116,17 @@ func state(nodes []NodeState, queues [][]lua.Waiting, quorum int) State {
 			}
 			continue
 		}
-		s.Status, s.Held, s.Holder = StatusHeld, true, holder
+		s.Status, s.Held = StatusHeld, true
 		slices.SortFunc(left, longestFirst)
-		s.TTL = left[quorum-1] // from then on fewer than a quorum have it
+		ttl := left[quorum-1] // from then on fewer than a quorum have it
+		if s.Holder == "" || holder < s.Holder {
+			s.Holder, s.TTL = holder, ttl
+		}
+		if slices.ContainsFunc(nodes, func(n NodeState) bool { return slices.Contains(n.Readers, holder) }) {
+			s.Readers = append(s.Readers, holder)
+		}
 	}
+	slices.Sort(s.Readers)
 	// A node outside the quorum that granted a token may have counted further.
 	slices.Sort(tokens)
 	s.Token = tokens[len(tokens)-quorum]
@@ -163,7 +189,7 @@ func line(queues [][]lua.Waiting, quorum int) []Wait {
 	var waits []Wait
 	for _, id := range ids {
 		if nodes[id] >= quorum {
-			waits = append(waits, Wait{Hold: id, Waited: places[id].Waited})
+			waits = append(waits, Wait{Hold: id, Waited: places[id].Waited, Reads: kind.WaitsToRead(id)})
 		}
 	}
 	return waits

@@ -75,6 +75,13 @@ func (j *journal) lost(h *hold, reason Reason) {
 	j.Warn("lock: lease lost", about...)
 }
 
+// allLost logs that these were lost.
+func (j *journal) allLost(holds []*hold) {
+	for _, h := range holds {
+		j.lost(h, h.reason)
+	}
+}
+
 // write hands over records until none is left.
 func (j *journal) write() {
 	for {

@@ -25,6 +25,7 @@ type Lease struct {
 	failed     *LeaseError   // of reason; nil: nobody has asked for it
 	work       *work         // under the lease's contexts; nil: Context was not called, or the lease is over
 	renew      bool
+	reads      bool // immutable
 	unlocked   bool // Unlock was called
 }
 
@@ -183,9 +184,12 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	}
 	// Who inspects the nodes learns of the count with the next renewal.
 	inner := len(h.leases) > 0
+	downgrade := inner && err == nil && !l.reads && h.writes == 0 && h.engine.shared != nil
 	h.mu.Unlock()
 	l.cancel()
 	switch {
+	case downgrade:
+		return h.downgrade(ctx)
 	case inner && err == nil:
 		return nil
 	case err != nil:
@@ -237,7 +241,7 @@ func (h *hold) extend(ctx context.Context, ttl time.Duration) (validity time.Tim
 // extension asks every node to extend the hold by ttl.
 func (t *tenure) extension(ttl time.Duration) redlock.Motion {
 	t.mu.Lock()
-	count, token, noted := t.count(), t.reserve.top, !t.written.IsZero()
+	count, token, noted, reads := t.count(), t.reserve.top, !t.written.IsZero(), t.reads
 	t.mu.Unlock()
 	e := lua.Extend{
 		Keys:      t.keys(),
@@ -246,18 +250,11 @@ func (t *tenure) extension(ttl time.Duration) redlock.Motion {
 		TTL:       t.engine.set.extended(ttl),
 		Token:     token,
 		Retention: t.engine.client.retention,
-		Queued:    t.engine.contest().queue,
+		Queued:    t.engine.order == queued,
 		Noted:     noted,
 	}
-	return redlock.Motion{
+	m := redlock.Motion{
 		Name: "extend",
-		Call: e.Call(),
-		// The counter lives for long after its last use, and the move will not.
-		Narrow: func() lua.Call {
-			narrow := e
-			narrow.Narrow = true
-			return narrow.Call()
-		},
 		Yes: func(reply any) (bool, error) {
 			// Only where the hold still was: an extension that created the key anew
 			// would paper over a gap in which another may have had it (trap 20).
@@ -265,12 +262,27 @@ func (t *tenure) extension(ttl time.Duration) redlock.Motion {
 			return e == lua.ExtendDone, unlessFree(e, err)
 		},
 	}
+	if k := t.engine.shared; k != nil {
+		m.Call = k.Extend(t.request(), e, reads)
+		return m
+	}
+	m.Call = e.Call()
+	// The counter lives for long after its last use, and the move will not.
+	m.Narrow = func() lua.Call {
+		narrow := e
+		narrow.Narrow = true
+		return narrow.Call()
+	}
+	return m
 }
 
 // end marks the lease as over for reason and takes it out of its hold. Called with hold.mu
 // held; cancel must follow without it.
 func (l *Lease) end(reason Reason) {
 	l.reason = reason
+	if !l.reads {
+		l.hold.writes--
+	}
 	if l.done != nil {
 		close(l.done)
 	}

@@ -49,7 +49,11 @@ func (t *tenure) keeping(d time.Duration) redlock.Motion {
 	t.mu.Lock()
 	noted := !t.written.IsZero()
 	t.mu.Unlock()
-	call := lua.Keep{Keys: t.keys(), Hold: t.id, For: d, Noted: noted}.Call()
+	k := lua.Keep{Keys: t.keys(), Hold: t.id, For: d, Noted: noted}
+	call := k.Call()
+	if s := t.engine.shared; s != nil {
+		call = s.Keep(t.request(), k)
+	}
 	return redlock.Motion{
 		Name:      "keep",
 		Call:      call,

@@ -17,29 +17,39 @@ func (t *tenure) expire() (after func()) {
 	now := time.Now()
 	t.mu.Lock()
 	var over []*Lease
-	for _, l := range t.leases() {
+	for l := range t.leases() {
 		if !now.Before(l.deadline) {
 			over = append(over, l)
 		}
 	}
 	reason := ReasonNone
+	var lost []*hold
 	for _, l := range over {
 		reason = l.lapsed()
 		l.end(reason)
+		if h := l.hold; len(h.leases) == 0 {
+			h.over, h.reason = reason.end(), reason
+			lost = append(lost, h)
+		}
 	}
-	h := t.hold
-	if len(over) > 0 && len(h.leases) == 0 {
+	for _, h := range lost {
+		t.leave(h)
+	}
+	ended := len(lost) > 0 && len(t.present) == 0
+	if ended {
 		t.lost(reason)
 	} else {
 		t.schedule()
 	}
-	lost := len(over) > 0 && h.over != nil
 	t.mu.Unlock()
 	for _, l := range over {
 		l.cancel()
 	}
-	if lost {
-		return func() { t.abandon(h) }
+	switch {
+	case ended:
+		return func() { t.abandon(lost) }
+	case len(lost) > 0: // others go on within the tenure
+		return func() { t.engine.client.journal.allLost(lost) }
 	}
 	return nil
 }
@@ -52,37 +62,44 @@ func (t *tenure) lose(reason Reason) {
 		t.mu.Unlock()
 		return
 	}
-	h := t.hold
-	over := t.leases()
-	if h != nil {
-		h.leases = nil
-	}
-	for _, l := range over {
-		l.end(reason)
-	}
+	over, lost := t.endAll(reason)
 	t.lost(reason)
 	t.mu.Unlock()
 	for _, l := range over {
 		l.cancel()
 	}
-	t.abandon(h)
+	t.abandon(lost)
 }
 
-// lost notes that the tenure is over, and with it the hold in progress. Called with mu held.
+// endAll ends the holds in progress with all their leases, and returns both. Called with mu held.
+func (t *tenure) endAll(reason Reason) (over []*Lease, ended []*hold) {
+	for l := range t.leases() {
+		over = append(over, l)
+	}
+	ended = append(ended, t.present...)
+	t.present = nil
+	for _, h := range ended {
+		h.leases = nil
+		h.over, h.reason = reason.end(), reason
+	}
+	for _, l := range over {
+		l.end(reason)
+	}
+	return over, ended
+}
+
+// lost notes that the tenure is over, and so are its holds. Called with mu held.
 func (t *tenure) lost(reason Reason) {
 	if t.ended {
 		return
 	}
 	t.ended, t.reason = true, reason
-	if h := t.hold; h != nil {
-		h.over, h.reason = reason.end(), reason
-	}
 	t.schedule()
 }
 
-// abandon cleans up after a loss, of h if that was in progress: what is left of the keys is
-// given back, so that others need not wait for the TTL, unless they are to.
-func (t *tenure) abandon(h *hold) {
+// abandon cleans up after a loss, with that of the holds that were in progress: what is left of the keys
+// is given back, so that others need not wait for the TTL, unless they are to.
+func (t *tenure) abandon(lost []*hold) {
 	c := t.engine.client
 	if rest := t.rests(); rest > 0 {
 		c.group.Vote(t.keeping(rest))
@@ -90,7 +107,5 @@ func (t *tenure) abandon(h *hold) {
 		t.vacate(false)
 	}
 	c.over(t, nil)
-	if h != nil {
-		c.journal.lost(h, h.reason)
-	}
+	c.journal.allLost(lost)
 }

@@ -56,11 +56,11 @@ func (h *hold) pass() (p passing, renewing <-chan struct{}) {
 // linger lets those run who are about to come back for a name that is passed on all the time:
 // if the last one of them ended the tenure, they would all have to ask the nodes.
 func (h *hold) linger() {
-	if h.number == 1 {
+	if h.number == 1 && !h.reads {
 		return
 	}
 	for range comebacks {
-		if h.contest.wanted() {
+		if h.contest.wanted() || h.isJoined() {
 			return
 		}
 		runtime.Gosched()
@@ -87,9 +87,11 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	}
 	now := time.Now()
 	next, r := ct.nextContender(), &t.reserve
-	usurped := ct.tenure != t // an attempt of this process has found the name free
+	usurped := ct.has(t.id) != t // an attempt of this process has found the name free
 	ct.even, t.vacant = false, false
 	switch {
+	case len(t.present) > 0:
+		return passed, 0 // others that read within it have come meanwhile
 	case next == nil, usurped, ct.client.draining, !t.suits(&next.contender.engine.set, now), r.failed:
 		t.ended, t.reason = true, ReasonUnlocked
 		return ends, 0
@@ -104,8 +106,8 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	r.last++
 	t.holds++
 	h := &hold{tenure: t, slot: next.contender.slot.claim(), number: t.holds, token: r.last, began: now}
-	next.lease = h.lease(&next.contender.engine.set, now, t.validity)
-	t.hold = h
+	next.lease = h.lease(next.contender.engine, now, t.validity)
+	t.begin(h)
 	h.slot.set(h)
 	t.schedule()
 	ct.take(next)
@@ -201,11 +203,9 @@ func (c *Client) over(t *tenure, successor *place) {
 	defer c.mu.Unlock()
 	successor.succeed() // whatever has become of t: nobody else wakes it
 	ct := t.contest
-	if ct == nil || ct.tenure != t {
+	if ct == nil || !ct.end(t) {
 		return
 	}
-	ct.tenure = nil
-	c.freed()
 	if ct.even {
 		ct.wakeLater(fairChance, false)
 	} else {

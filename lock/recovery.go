@@ -118,6 +118,7 @@ func (c *Client) all() []*tenure {
 		if ct.tenure != nil {
 			all = append(all, ct.tenure)
 		}
+		all = append(all, ct.reads...)
 	}
 	return all
 }

@@ -16,7 +16,12 @@ import (
 // not answer, the lease has what the hold has.
 //
 // It has the slot's turn, so the hold's release has not begun, or is over.
+//
+// One that reads cannot write as well, as it would wait for itself: it is refused. Who writes can read.
 func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, error) {
+	if err := e.suits(h); err != nil {
+		return nil, err
+	}
 	start := time.Now()
 	wanted := e.client.group.Validity(start, e.set.ttl)
 	h.mu.Lock()
@@ -41,7 +46,7 @@ func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, error) {
 		if !e.set.renew && wanted.Before(deadline) {
 			deadline = wanted
 		}
-		l = h.lease(&e.set, start, deadline)
+		l = h.lease(e, start, deadline)
 		if asks || deadline.Before(h.dates.endAt) {
 			h.schedule()
 		}
@@ -59,4 +64,20 @@ func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, error) {
 		return nil, h.fail("re-enter", h.lose(ReasonNotRenewed)) // unless it has been
 	}
 	return l, nil
+}
+
+// suits returns an error if the owner of h, which is not over, must not re-enter by e.
+func (e *engine) suits(h *hold) error {
+	h.mu.Lock()
+	over, upgrade := h.over != nil, e.shared != nil && !e.reads() && h.reads
+	h.mu.Unlock()
+	switch {
+	case over:
+		return nil // which is what it is told
+	case h.engine.kind.Family() != e.kind.Family():
+		return e.mistaken(h.engine.kind.Family())
+	case upgrade:
+		return ErrUpgrade
+	}
+	return nil
 }

@@ -28,7 +28,7 @@ func (t *tenure) renew() {
 		t.mu.Unlock()
 		return
 	}
-	h := t.hold
+	h := t.present[0]
 	t.renewing = make(chan struct{})
 	if !t.uneven {
 		t.pause = 0
@@ -56,8 +56,8 @@ func (h *hold) warn(then time.Time) {
 	c := h.engine.client
 	waits := 0
 	c.mu.Lock()
-	for _, queue := range []bool{false, true} {
-		if ct := c.contests[contestKey{h.engine.key, queue}]; ct != nil {
+	for order := range orders {
+		if ct := c.contests[contestKey{h.engine.key, order}]; ct != nil {
 			for _, p := range ct.queue {
 				if p.began().Before(then) {
 					waits++
@@ -110,7 +110,7 @@ func (r *renewal) decided(b *redlock.Ballot) {
 	switch {
 	case renewed:
 		t.confirm(validity)
-		for _, l := range t.leases() {
+		for l := range t.leases() {
 			if l.valid(now) && l.wantsRenewal(now) && validity.After(l.deadline) {
 				l.deadline = validity
 			}
@@ -175,22 +175,27 @@ func (r *renewal) answered(node int, a redlock.Answer) {
 // that it was never without. Such a node counts from the next renewal on.
 func (t *tenure) repair(missing []bool, ttl time.Duration) {
 	t.mu.Lock()
-	count, token, ended := t.count(), t.reserve.top, t.ended
+	count, token, ended, reads := t.count(), t.reserve.top, t.ended, t.reads
 	t.mu.Unlock()
 	if missing == nil || ended {
 		return
 	}
+	r := lua.Repair{
+		Keys:      t.keys(),
+		Hold:      t.id,
+		Count:     count,
+		TTL:       t.engine.set.extended(ttl),
+		Token:     token,
+		Retention: t.engine.client.retention,
+		Guard:     t.engine.client.guard,
+	}
+	call := r.Call()
+	if k := t.engine.shared; k != nil {
+		call = k.Repair(t.request(), r, reads)
+	}
 	t.engine.client.group.Vote(redlock.Motion{
-		Name: "repair",
-		Call: lua.Repair{
-			Keys:      t.keys(),
-			Hold:      t.id,
-			Count:     count,
-			TTL:       t.engine.set.extended(ttl),
-			Token:     token,
-			Retention: t.engine.client.retention,
-			Guard:     t.engine.client.guard,
-		}.Call(),
+		Name:      "repair",
+		Call:      call,
 		Yes:       lua.ParseRepaired,
 		Creates:   true,
 		Footprint: t.footprint,

@@ -76,7 +76,7 @@ func (r *reserve) stale(now time.Time) bool { return now.Sub(r.heard) >= maxReig
 func (t *tenure) prepare(set *settings) {
 	t.mu.Lock()
 	var asks int64
-	if r, now := &t.reserve, time.Now(); !t.ended && t.hold != nil && r.last == r.top && t.suits(set, now) {
+	if r, now := &t.reserve, time.Now(); !t.ended && len(t.present) > 0 && r.last == r.top && t.suits(set, now) {
 		asks = r.begin(t, now)
 	}
 	t.mu.Unlock()

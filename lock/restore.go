@@ -74,21 +74,26 @@ func unlessFree(e lua.Extended, err error) error {
 func (t *tenure) restoration(ttl time.Duration) redlock.Motion {
 	g := t.engine.client.group
 	t.mu.Lock()
-	count, token, since := t.count(), t.reserve.top, t.since
+	count, token, since, reads := t.count(), t.reserve.top, t.since, t.reads
 	t.mu.Unlock()
+	r := lua.Restore{
+		Keys:      t.keys(),
+		Hold:      t.id,
+		Count:     count,
+		TTL:       t.engine.set.extended(ttl),
+		Token:     token,
+		Retention: t.engine.client.retention,
+		// No later does an answer count.
+		Uptime: max(time.Since(since)+g.NodeTimeout(), t.engine.client.guard),
+		Queued: t.engine.order == queued,
+	}
+	call := r.Call()
+	if k := t.engine.shared; k != nil {
+		call = k.Restore(t.request(), r, reads)
+	}
 	return redlock.Motion{
 		Name: "restore",
-		Call: lua.Restore{
-			Keys:      t.keys(),
-			Hold:      t.id,
-			Count:     count,
-			TTL:       t.engine.set.extended(ttl),
-			Token:     token,
-			Retention: t.engine.client.retention,
-			// No later does an answer count.
-			Uptime: max(time.Since(since)+g.NodeTimeout(), t.engine.client.guard),
-			Queued: t.engine.contest().queue,
-		}.Call(),
+		Call: call,
 		Yes: func(reply any) (bool, error) {
 			e, err := lua.ParseRestored(reply)
 			return e == lua.ExtendDone || e == lua.ExtendBack, unlessFree(e, err)

@@ -3,6 +3,7 @@ package lock
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -50,15 +51,17 @@ type State struct {
 	HeldFor time.Duration // how long the holder's process has had the lock, by a node's clock; 0: not known
 	TTL     time.Duration // remaining on a quorum; negative: the key has no TTL
 	Token   int64         // the greatest fencing token that a quorum knows; 0: none
-	Queue   []string      // fair locks: waiting hold ids, in order
-	Waits   []Wait        // fair locks: the same, with what else is known of them
+	Readers []string      // read-write locks: the hold ids of those who read; the first one is the Holder
+	Queue   []string      // locks with a queue: waiting hold ids, in order
+	Waits   []Wait        // the same, with what else is known of them
 	Nodes   []NodeState
 }
 
-// A Wait is one waiter of a fair lock; its place is its index in State.Waits.
+// A Wait is one waiter of a lock with a queue; its place is its index in State.Waits.
 type Wait struct {
 	Hold   string        // the id its hold will have
 	Waited time.Duration // since its enqueue, by the clock of the node that has had it for longest
+	Reads  bool          // read-write locks: it waits to read, and not to write
 }
 
 // A NodeState is a lock as one node sees it.
@@ -69,7 +72,8 @@ type NodeState struct {
 	Count     int           // hold count
 	TTL       time.Duration // remaining; negative: the key has no TTL
 	Token     int64         // fencing counter; 0: none
-	Queue     []string      // fair locks: waiting hold ids, in order
+	Readers   []string      // read-write locks: the hold ids of those who read, in alphabetical order
+	Queue     []string      // locks with a queue: waiting hold ids, in order
 	Err       error         // why the node could not tell, or would not grant
 }
 
@@ -79,12 +83,15 @@ func (s *State) votes(id string) (seen, undecided int) {
 		switch {
 		case n.Err != nil && n.Holder == "":
 			undecided++
-		case n.Holder == id:
+		case n.has(id):
 			seen++
 		}
 	}
 	return seen, undecided
 }
+
+// has tells whether the node has the hold called id; if that is empty, whether it has none.
+func (n *NodeState) has(id string) bool { return n.Holder == id || slices.Contains(n.Readers, id) }
 
 // MarshalJSON implements [json.Marshaler].
 func (s State) MarshalJSON() ([]byte, error) {
@@ -98,10 +105,11 @@ func (s State) MarshalJSON() ([]byte, error) {
 		HeldFor string      `json:"heldFor,omitempty"`
 		TTL     string      `json:"ttl,omitempty"`
 		Token   int64       `json:"token,omitempty"`
+		Readers []string    `json:"readers,omitempty"`
 		Queue   []string    `json:"queue,omitempty"`
 		Waits   []Wait      `json:"waits,omitempty"`
 		Nodes   []NodeState `json:"nodes"`
-	}{s.Status, s.Held, s.Holder, s.Count, s.Label, s.Note, ttlText(s.HeldFor), ttlText(s.TTL), s.Token, s.Queue, s.Waits, s.Nodes})
+	}{s.Status, s.Held, s.Holder, s.Count, s.Label, s.Note, ttlText(s.HeldFor), ttlText(s.TTL), s.Token, s.Readers, s.Queue, s.Waits, s.Nodes})
 }
 
 // MarshalJSON implements [json.Marshaler].
@@ -109,7 +117,8 @@ func (w Wait) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Hold   string `json:"hold"`
 		Waited string `json:"waited"`
-	}{w.Hold, w.Waited.String()})
+		Reads  bool   `json:"reads,omitempty"`
+	}{w.Hold, w.Waited.String(), w.Reads})
 }
 
 // MarshalJSON implements [json.Marshaler].
@@ -125,9 +134,10 @@ func (n NodeState) MarshalJSON() ([]byte, error) {
 		Count     int      `json:"count,omitempty"`
 		TTL       string   `json:"ttl,omitempty"`
 		Token     int64    `json:"token,omitempty"`
+		Readers   []string `json:"readers,omitempty"`
 		Queue     []string `json:"queue,omitempty"`
 		Err       string   `json:"err,omitempty"`
-	}{n.Address, n.Reachable, n.Holder, n.Count, ttlText(n.TTL), n.Token, n.Queue, problem})
+	}{n.Address, n.Reachable, n.Holder, n.Count, ttlText(n.TTL), n.Token, n.Readers, n.Queue, problem})
 }
 
 // ttlText is a remaining TTL in words; "" is none, as there is no hold.

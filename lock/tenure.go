@@ -1,7 +1,9 @@
 package lock
 
 import (
+	"iter"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,8 +34,9 @@ type tenure struct {
 	// mu guards the holds, their leases, and what follows. It may be taken with the client's
 	// mu held, and not the other way round.
 	mu       sync.Mutex
-	hold     *hold // that is in progress, or is over as the tenure is; nil: there is none yet, or none at the moment
-	holds    int   // that there have been
+	present  []*hold  // that are in progress; no more than one, unless the tenure reads
+	list     [1]*hold // of present, until there are more
+	holds    int      // that there have been
 	reserve  reserve
 	since    time.Time     // when it was granted
 	ttl      time.Duration // the longest of its leases'
@@ -47,6 +50,8 @@ type tenure struct {
 	ended    bool          // nothing is passed on, and nothing renewed, any more
 	reason   Reason        // why
 	vacant   bool          // who is next waits for tokens
+	reads    bool          // others can have the lock, too; it never writes again
+	joining  joining       // of one that reads: whether others may join
 	uneven   bool          // a node has refused it since it was last renewed: a rival has that one
 	pause    time.Duration // until it is renewed for that; 0: it was not of late
 	mending  bool          // nodes may lack it: they are asked once though no lease is renewed
@@ -59,7 +64,8 @@ type dates struct{ renewAt, endAt time.Time }
 func (e *engine) newTenure(s *slot) *tenure {
 	t := &tenure{
 		engine:    e,
-		id:        e.client.newID(),
+		id:        e.client.newID(e.mark()),
+		reads:     e.reads(),
 		footprint: e.client.group.NewFootprint(),
 		ttl:       e.set.ttl,
 	}
@@ -72,16 +78,48 @@ func (t *tenure) request() kind.Request { return t.engine.request(t.id) }
 
 func (t *tenure) keys() lua.Keys { return t.engine.keys() }
 
-// leases are those of the hold in progress that are not over. Called with mu held.
-func (t *tenure) leases() []*Lease {
-	if t.hold == nil {
-		return nil
+// begin has h be in progress. Called with mu held, or before the tenure is known to others.
+func (t *tenure) begin(h *hold) {
+	if t.present == nil {
+		t.present = t.list[:0]
 	}
-	return t.hold.leases
+	h.index = len(t.present)
+	t.present = append(t.present, h)
+}
+
+// leave notes that h is over. Called with mu held.
+func (t *tenure) leave(h *hold) {
+	if h.index >= len(t.present) || t.present[h.index] != h {
+		return // all of them have ended
+	}
+	last := len(t.present) - 1
+	t.present[h.index] = t.present[last]
+	t.present[h.index].index = h.index
+	t.present[last] = nil
+	t.present = t.present[:last]
+}
+
+// leases are those of the holds in progress that are not over. Called with mu held.
+func (t *tenure) leases() iter.Seq[*Lease] {
+	return func(yield func(*Lease) bool) {
+		for _, h := range t.present {
+			for _, l := range h.leases {
+				if !yield(l) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // count is the hold count that nodes are told. Called with mu held.
-func (t *tenure) count() int { return max(len(t.leases()), 1) }
+func (t *tenure) count() int {
+	n := 0
+	for _, h := range t.present {
+		n += len(h.leases)
+	}
+	return max(n, 1)
+}
 
 // watch puts the tenure under the watchdog's eye.
 func (t *tenure) watch(start time.Time) {
@@ -145,7 +183,7 @@ func (t *tenure) schedule() {
 	}
 	var next dates
 	now := time.Now()
-	for _, l := range t.leases() {
+	for l := range t.leases() {
 		if next.endAt.IsZero() || l.deadline.Before(next.endAt) {
 			next.endAt = l.deadline
 		}
@@ -161,7 +199,7 @@ func (t *tenure) schedule() {
 
 // renewed tells whether the watchdog renews the hold. Called with mu held.
 func (t *tenure) renewed(now time.Time) bool {
-	for _, l := range t.leases() {
+	for l := range t.leases() {
 		if l.wantsRenewal(now) {
 			return true
 		}
@@ -174,7 +212,7 @@ func (t *tenure) renewed(now time.Time) bool {
 // for. Called with mu held.
 func (t *tenure) span(now time.Time) time.Duration {
 	switch {
-	case t.hold == nil:
+	case len(t.present) == 0:
 		return 0
 	case t.renewed(now):
 		return t.ttl
@@ -193,14 +231,11 @@ func (t *tenure) confirm(validity time.Time) {
 	}
 }
 
-// holding is the name of the hold in progress; "": there is none.
-func (t *tenure) holding() string {
+// holding tells whether the hold called name is in progress.
+func (t *tenure) holding(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.hold == nil {
-		return ""
-	}
-	return t.hold.name()
+	return slices.ContainsFunc(t.present, func(h *hold) bool { return h.name() == name })
 }
 
 // isOver tells whether the tenure has ended.

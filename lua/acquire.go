@@ -49,6 +49,10 @@ type Acquired struct {
 	Ticket int64         // that the hold waits with; 0: it does not wait
 	Head   string        // who is first in the queue; "": nobody
 	Dying  time.Duration // > 0: the head seems to be dead, and will be dropped after so long
+
+	// Of a read-write lock.
+	Reads  bool  // the holder does, or Head
+	Writer int64 // of a grant to read: the ticket of who waits to write; 0: nobody does
 }
 
 // ParseAcquired reads a reply of acquire.lua.

@@ -48,6 +48,18 @@ local run = {
   function(KEYS, ARGV)
     -- uses server
   end,
+  function(KEYS, ARGV)
+    -- uses rw_acquire
+  end,
+  function(KEYS, ARGV)
+    -- uses rw_release
+  end,
+  function(KEYS, ARGV)
+    -- uses rw_extend
+  end,
+  function(KEYS, ARGV)
+    -- uses rw_beat
+  end,
 }
 
 local pcall, byte, unpack, plan = pcall, string.byte, unpack, ARGV[1]

@@ -10,7 +10,8 @@ type Inspect struct {
 
 // Call makes the call.
 func (i Inspect) Call() Call {
-	args := append(newCall(inspectScript, 5, 1), i.Keys.Lock, i.Keys.Token, i.Keys.Queue, i.Keys.Waiters, i.Keys.Note)
+	args := append(newCall(inspectScript, 6, 1),
+		i.Keys.Lock, i.Keys.Token, i.Keys.Queue, i.Keys.Waiters, i.Keys.Note, i.Keys.Readers)
 	return Call{script: inspectScript, args: withGuard(args, i.Guard)}
 }
 
@@ -23,6 +24,8 @@ type Inspected struct {
 	Queue  []Waiting     // in order
 	Noted  Noted         // about the holder
 
+	Readers []Reading // of a read-write lock that is read; the holder is the first one
+
 	Refusal string // why the node would not grant; "": it would
 }
 
@@ -33,11 +36,17 @@ type Waiting struct {
 	Waited time.Duration // by the node's clock
 }
 
+// Reading is one hold that reads.
+type Reading struct {
+	Hold string
+	TTL  time.Duration // remaining
+}
+
 // ParseInspected reads a reply of inspect.lua.
 func ParseInspected(reply any) (Inspected, error) {
 	bad := func() (Inspected, error) { return Inspected{}, &unexpected{inspectScript, reply} }
 	r, _ := reply.([]any)
-	if len(r) < 6 {
+	if len(r) < 7 {
 		return bad()
 	}
 	var in Inspected
@@ -46,8 +55,9 @@ func ParseInspected(reply any) (Inspected, error) {
 	count, ok3 := integer(r[3])
 	queue, ok4 := r[4].([]any)
 	refusal, ok5 := r[5].(string)
-	noted, ok6 := parseNoted(r[6:])
-	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !ok6 || len(queue)%3 != 0 {
+	readers, ok6 := r[6].([]any)
+	noted, ok7 := parseNoted(r[7:])
+	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !ok6 || !ok7 || len(queue)%3 != 0 || len(readers)%2 != 0 {
 		return bad()
 	}
 	in.Refusal, in.Noted = refusal, noted
@@ -69,6 +79,14 @@ func ParseInspected(reply any) (Inspected, error) {
 			return bad()
 		}
 		in.Queue = append(in.Queue, Waiting{Hold: id, Ticket: ticket, Waited: time.Duration(waited) * time.Millisecond})
+	}
+	for i := 0; i < len(readers); i += 2 {
+		id, ok1 := readers[i].(string)
+		left, ok2 := readers[i+1].(int64)
+		if !ok1 || !ok2 {
+			return bad()
+		}
+		in.Readers = append(in.Readers, Reading{Hold: id, TTL: remaining(left)})
 	}
 	return in, nil
 }

@@ -5,20 +5,47 @@
 -- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
 -- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
 -- KEYS[5] lock:{name}:note     string  what is written about the hold, for people
+-- KEYS[6] lock:{name}:readers  zset    hold id that reads -> alive until, microseconds
 -- ARGV[1] how long a restarted server must not grant, milliseconds; absent: no guard
 --
--- Returns {pttl, token, hold id, hold count, {waiting hold id, ticket, waited, ...}, refusal, text, age}
+-- Returns {pttl, token, hold id, hold count, {waiting hold id, ticket, waited, ...}, refusal, {hold id, left, ...}, text, age}
 --   the remaining TTL in milliseconds, -1 if the key has none, -2 if the lock is free;
 --   the token, empty if there is no counter; who holds the lock, empty if nobody; then
 --   who waits, in order, with which ticket, and for how long, in milliseconds; why
---   this server would not grant, empty if it would; and if it is there, what is written about
---   who holds the lock, and the age of that hold in milliseconds
+--   this server would not grant, empty if it would; of a read-write lock that is read, the holds
+--   that read, by their ids, and how long each lasts, in milliseconds, and the first one as who
+--   holds the lock; and if it is there, what is written about who holds the lock, and the age of
+--   that hold in milliseconds
 --
 -- Twice: it reads only.
 
 -- uses clock
 local now = clock()
 local held = redis.call('HGETALL', KEYS[1])
+local pttl = redis.call('PTTL', KEYS[1])
+local readers, until_when = {}, redis.call('ZRANGE', KEYS[6], 0, -1, 'WITHSCORES')
+if until_when[1] and held[1] then
+  local counts, first, left = {}, nil, nil
+  for i = 1, #held, 2 do
+    counts[held[i]] = held[i + 1]
+  end
+  for i = 1, #until_when, 2 do
+    local id = until_when[i]
+    if counts[id] and tonumber(until_when[i + 1]) > now then
+      readers[#readers + 1] = id
+      readers[#readers + 1] = math.ceil((until_when[i + 1] - now) / 1000)
+      if not first or id < first then
+        first, left = id, readers[#readers]
+      end
+    end
+  end
+  -- Without them, it is one that is in the hash alone, unless there is none but readers whose time is over.
+  if first then
+    held, pttl = {first, counts[first]}, left
+  elseif redis.call('ZSCORE', KEYS[6], held[1]) then
+    held, pttl = {}, -2
+  end
+end
 local queue = {}
 local places = redis.call('ZRANGE', KEYS[3], 0, -1, 'WITHSCORES')
 for i = 1, #places, 2 do
@@ -36,11 +63,12 @@ if ARGV[1] then
 end
 -- uses noted
 return {
-  redis.call('PTTL', KEYS[1]),
+  pttl,
   redis.call('GET', KEYS[2]) or '',
   held[1] or '',
   held[2] or '0',
   queue,
   young and young.err or '',
+  readers,
   noted(KEYS[5], held[1] or ''),
 }

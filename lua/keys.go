@@ -19,6 +19,7 @@ type Keys struct {
 	Queue   string // zset: fair queue, waiting hold id -> ticket
 	Waiters string // hash: fair queue, waiting hold id -> alive until, since
 	Note    string // string: what is written about the hold, for people
+	Readers string // zset: read-write lock, hold id that reads -> alive until
 	Channel string // Pub/Sub channel: a hold has ended
 }
 
@@ -58,15 +59,16 @@ const (
 	queueSuffix   = ":queue"
 	waitersSuffix = ":waiters"
 	noteSuffix    = ":note"
+	readersSuffix = ":readers"
 )
 
-var companions = []string{tokenSuffix, voidSuffix, queueSuffix, waitersSuffix, noteSuffix}
+var companions = []string{tokenSuffix, voidSuffix, queueSuffix, waitersSuffix, noteSuffix, readersSuffix}
 
 // KeysOf builds the keys of the lock whose Lock key is lock. All of them share one string:
 // there may be many locks.
 func KeysOf(lock string) Keys {
 	const channelSuffix = ":channel"
-	all := lock + tokenSuffix + lock + voidSuffix + lock + queueSuffix + lock + waitersSuffix + lock + noteSuffix + lock + channelSuffix
+	all := lock + tokenSuffix + lock + voidSuffix + lock + queueSuffix + lock + waitersSuffix + lock + noteSuffix + lock + readersSuffix + lock + channelSuffix
 	next := func(suffix string) string {
 		key := all[:len(lock)+len(suffix)]
 		all = all[len(key):]
@@ -79,6 +81,7 @@ func KeysOf(lock string) Keys {
 		Queue:   next(queueSuffix),
 		Waiters: next(waitersSuffix),
 		Note:    next(noteSuffix),
+		Readers: next(readersSuffix),
 		Channel: next(channelSuffix),
 	}
 }

@@ -45,6 +45,17 @@ var (
 	fairYieldScript   = load("fair_yield")
 	fairSettleScript  = load("fair_settle")
 	fairBeatScript    = load("fair_beat")
+
+	rwAcquireScript = load("rw_acquire")
+	rwReleaseScript = load("rw_release")
+	rwYieldScript   = load("rw_yield")
+	rwSettleScript  = load("rw_settle")
+	rwBeatScript    = load("rw_beat")
+	rwExtendScript  = load("rw_extend")
+	rwRestoreScript = load("rw_restore")
+	rwRepairScript  = load("rw_repair")
+	rwKeepScript    = load("rw_keep")
+	rwLookScript    = load("rw_look")
 )
 
 func load(name string) *Script {

@@ -11,6 +11,8 @@ import (
 // release wakes one waiter in each process.
 type scripts struct{}
 
+func (scripts) Family() kind.Family { return kind.Mutex }
+
 func (scripts) Acquire(r kind.Request) lua.Call {
 	return lua.Acquire{Keys: r.Keys, Hold: r.Hold, TTL: r.TTL, Retention: r.Retention, Guard: r.Guard, Noted: r.Noted}.Call()
 }

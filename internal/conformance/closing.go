@@ -16,7 +16,7 @@ var closing = rules{
 		c := t.client()
 		outer := t.acquire(bg, t.on(c))
 		inner := t.acquire(outer.Context(bg), t.on(c))
-		other := t.acquire(bg, t.kind.New(c, t.name+" b"))
+		other := t.acquire(bg, t.named(c, t.name+" b"))
 		ctx := inner.Context(bg)
 		require.NoError(t, c.Close())
 		for _, lease := range []*lock.Lease{outer, inner, other} {
@@ -97,7 +97,7 @@ var closing = rules{
 			calls[i] = make(chan error, 1)
 			l := t.on(c)
 			if i%2 == 1 {
-				l = t.kind.New(c, t.name+" b")
+				l = t.named(c, t.name+" b")
 			}
 			go func() {
 				for {

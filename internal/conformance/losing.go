@@ -34,7 +34,7 @@ var losing = rules{
 
 	"LossOfOneLockConcernsNoOther": func(t *stage) {
 		c := t.client(lock.WithTTL(shortTTL))
-		lost, kept := t.acquire(bg, t.on(c)), t.acquire(bg, t.kind.New(c, t.name+" b"))
+		lost, kept := t.acquire(bg, t.on(c)), t.acquire(bg, t.named(c, t.name+" b"))
 		t.lose()
 		t.requireLost(lost)
 		before := kept.Deadline()

@@ -29,7 +29,7 @@ var naming = rules{
 	"LocksOfDifferentNamesDoNotMeet": func(t *stage) {
 		c := t.client()
 		lease := t.acquire(bg, t.on(c))
-		other := t.acquire(bg, t.kind.New(c, t.name+" b"))
+		other := t.acquire(bg, t.named(c, t.name+" b"))
 		require.NotEqual(t, lease.ID(), other.ID())
 		t.unlock(lease, other)
 	},

@@ -32,7 +32,7 @@ var options = rules{
 
 	"OptionOfALockIsStrongerThanItsClients": func(t *stage) {
 		c := t.client(lock.WithTTL(time.Minute))
-		long, short := t.on(c), t.kind.New(c, t.name+" b", lock.WithTTL(10*time.Second))
+		long, short := t.on(c), t.named(c, t.name+" b", lock.WithTTL(10*time.Second))
 		first, second := t.acquire(bg, long), t.acquire(bg, short)
 		require.Greater(t, t.inspect(long).TTL, 30*time.Second)
 		require.LessOrEqual(t, t.inspect(short).TTL, 10*time.Second)

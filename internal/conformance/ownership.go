@@ -73,7 +73,7 @@ var ownership = rules{
 
 	"OneOwnerMayHoldManyLocks": func(t *stage) {
 		c := t.client()
-		a, b := t.on(c), t.kind.New(c, t.name+" b")
+		a, b := t.on(c), t.named(c, t.name+" b")
 		first := t.acquire(bg, a)
 		second := t.acquire(first.Context(bg), b)
 		require.Equal(t, 1, second.Count())
@@ -84,7 +84,7 @@ var ownership = rules{
 
 	"OwnershipOfOneLockIsNoneOfAnother": func(t *stage) {
 		c := t.client()
-		a, b := t.on(c), t.kind.New(c, t.name+" b")
+		a, b := t.on(c), t.named(c, t.name+" b")
 		first, theirs := t.acquire(bg, a), t.acquire(bg, b)
 		_, err := b.TryLock(first.Context(bg))
 		require.ErrorIs(t, err, lock.ErrLocked)

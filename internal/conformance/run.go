@@ -23,6 +23,10 @@ type Kind struct {
 	// Queues says that waiters stand in a queue on the nodes: Inspect shows it, and
 	// they are served in its order.
 	Queues bool
+
+	// Rival, if it is not nil, says that holds of it leave room for others of it, and makes what
+	// they leave no room for: that is what every client but the first one of a rule uses.
+	Rival func(c *lock.Client, name string, opts ...lock.Option) Mutex
 }
 
 // From makes a [Kind]'s New of a package's.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,6 +41,9 @@ type stage struct {
 	kind  Kind
 	nodes []*node
 	name  string
+
+	mu    sync.Mutex
+	first *lock.Client // that the rule has used
 }
 
 func newStage(t *testing.T, kind Kind, nodes []*node) *stage {
@@ -68,7 +72,20 @@ func (t *stage) client(opts ...lock.ClientOption) *lock.Client {
 
 // on is the stage's lock in the process of c.
 func (t *stage) on(c *lock.Client, opts ...lock.Option) Mutex {
-	return t.kind.New(c, t.name, opts...)
+	return t.named(c, t.name, opts...)
+}
+
+// named is on of another name.
+func (t *stage) named(c *lock.Client, name string, opts ...lock.Option) Mutex {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.first == nil {
+		t.first = c
+	}
+	if t.kind.Rival != nil && c != t.first {
+		return t.kind.Rival(c, name, opts...)
+	}
+	return t.kind.New(c, name, opts...)
 }
 
 // locker is the stage's lock in another process.

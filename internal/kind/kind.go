@@ -10,6 +10,8 @@ import (
 // hold. Everything else - rounds, tokens, renewal, loss, waiting - is the engine's. A
 // Kind must be safe for concurrent use.
 type Kind interface {
+	// Family tells with which other kinds it can be used for one name.
+	Family() Family
 	// Acquire takes a free lock.
 	Acquire(r Request) lua.Call
 	// Acquired reads a reply to Acquire.

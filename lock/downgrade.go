@@ -1,0 +1,57 @@
+package lock
+
+import (
+	"context"
+	"time"
+)
+
+// downgrade has the hold, of which leases are left that read and none that writes, read from now on. Nobody else
+// can write meanwhile: on each node the hold is there before, and there afterwards. Whoever waits to read is
+// told by each node that has heard of it.
+//
+// A node that has not heard of it lets nobody read until the next renewal, which says so again.
+func (h *hold) downgrade(ctx context.Context) error {
+	h.slot.takeBack() // the same owner may be about to write again
+	defer h.slot.give()
+	c := h.engine.client
+	if c.enter() != nil {
+		return nil // Close releases the hold
+	}
+	defer c.leave()
+	c.mu.Lock()
+	h.mu.Lock()
+	begins := h.over == nil && !h.reads && h.writes == 0 && len(h.leases) > 0 && h.contest.tenure == h.tenure
+	if begins {
+		h.reads = true
+		h.joining.closed = true // who waits is not known
+		h.contest.downgrade(h.tenure)
+	}
+	ttl := h.remaining()
+	h.mu.Unlock()
+	c.mu.Unlock()
+	if !begins {
+		return nil // it writes again, has ended, or reads already
+	}
+	if _, err := h.extend(ctx, ttl); err != nil {
+		h.tenure.renewNow()
+		return h.wrap("downgrade", err)
+	}
+	return nil
+}
+
+// remaining is what a write asks for that is not to change for how long the leases are valid. Called with mu
+// held.
+func (t *tenure) remaining() time.Duration {
+	if now := time.Now(); !t.renewed(now) {
+		return max(time.Millisecond, t.validity.Sub(now)+t.engine.client.group.Drift(t.ttl))
+	}
+	return t.ttl
+}
+
+// downgrade moves t, which writes and is to read. Called with mu held.
+func (ct *contest) downgrade(t *tenure) {
+	ct.tenure = nil
+	// Not the last one: others do not join it.
+	ct.reads = append([]*tenure{t}, ct.reads...)
+	ct.client.reads[t.id] = t
+}

@@ -1,0 +1,155 @@
+package lock
+
+import (
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// The goroutines of a process that read share what it has at the nodes: who comes while one of them reads joins
+// its tenure, without a command, unless somebody is known to wait to write. So nobody who waits is passed by more
+// than those who come before this process hears of it: at once, by a message to each process that reads; or, if
+// that is lost, with the next look at the nodes, which is due as long as others join.
+//
+// A later one than that asks the nodes itself, and stands in the queue like everybody else.
+
+const (
+	// maxUnheard is for how long others join after the nodes were last heard.
+	maxUnheard = 50 * time.Millisecond
+	// lookEvery is how soon the nodes are asked again while others join.
+	lookEvery = maxUnheard / 2
+)
+
+// writerWaits is what a message says of a hold that reads while somebody waits to write.
+const writerWaits = "waits"
+
+// joining is whether others may join a tenure that reads. It is guarded by the tenure's mu.
+type joining struct {
+	closed bool      // somebody waits to write; never again open
+	heard  time.Time // when a quorum was asked that knew of nobody
+	asked  time.Time // when the nodes were last asked
+	asking bool
+}
+
+// granted takes what the nodes said of who waits when they granted t. It is called before others know t.
+//
+// Who waits to write has its place on a quorum of nodes, and one of them granted this.
+func (j *joining) granted(t *tenure, b *redlock.Ballot) {
+	if !t.reads {
+		return
+	}
+	j.heard, j.asked = b.Start(), b.Start()
+	for i := range t.engine.client.group.Size() {
+		if a := b.Answer(i); a.Vote == redlock.Yes {
+			granted, _ := t.engine.kind.Acquired(a.Reply)
+			j.closed = j.closed || granted.Writer > 0
+		}
+	}
+}
+
+// shut lets no more join t, which may be nil.
+func (t *tenure) shut() {
+	if t != nil {
+		t.mu.Lock()
+		t.joining.closed = true
+		t.mu.Unlock()
+	}
+}
+
+// join has the owner of s read within a tenure of this process; nil: there is none that it may join.
+func (e *engine) join(s *slot) *Lease {
+	c := e.client
+	c.mu.Lock()
+	ct := c.contests[e.contest()]
+	if ct == nil || len(ct.reads) == 0 || c.draining || slices.ContainsFunc(ct.queue, (*place).writes) {
+		c.mu.Unlock()
+		return nil
+	}
+	t := ct.reads[len(ct.reads)-1]
+	t.mu.Lock()
+	now := time.Now()
+	j := &t.joining
+	if t.ended || j.closed || now.Sub(j.heard) >= maxUnheard || !t.suits(&e.set, now) {
+		t.mu.Unlock()
+		c.mu.Unlock()
+		return nil
+	}
+	t.holds++
+	h := &hold{tenure: t, slot: s.claim(), number: t.holds, token: t.first.token, began: now}
+	l := h.lease(e, now, t.validity)
+	t.begin(h)
+	h.slot.set(h)
+	if t.dates.renewAt.IsZero() && t.renewing == nil || t.dates.endAt.IsZero() {
+		t.schedule()
+	}
+	looks := !j.asking && now.Sub(j.asked) >= lookEvery
+	if looks {
+		j.asking, j.asked = true, now
+	}
+	t.mu.Unlock()
+	c.mu.Unlock()
+	if h.number == 2 {
+		c.listen() // for who waits to write
+	}
+	if looks {
+		t.look(now)
+	}
+	return l
+}
+
+// writes tells whether p is that of one who waits to write.
+func (p *place) writes() bool { return p.queuer != nil && !p.queuer.engine.reads() }
+
+// isJoined tells whether somebody else reads within the tenure of h.
+func (h *hold) isJoined() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.present) > 0
+}
+
+// look asks the nodes whether somebody waits to write. It does not wait.
+func (t *tenure) look(now time.Time) {
+	e := t.engine
+	e.client.group.Vote(redlock.Motion{
+		Name: "look",
+		Call: e.shared.Look(t.request()),
+		Yes: func(reply any) (bool, error) {
+			l, err := lua.ParseLooked(reply)
+			return err == nil && !l.Gone, err
+		},
+		Then: func(b *redlock.Ballot) { t.looked(b, now) },
+	})
+}
+
+// looked takes what the nodes said, which were asked then.
+func (t *tenure) looked(b *redlock.Ballot, then time.Time) {
+	g := t.engine.client.group
+	gone, reason, writer := 0, ReasonGone, false
+	for i := range g.Size() {
+		a := b.Answer(i)
+		l, err := lua.ParseLooked(a.Reply)
+		switch {
+		case a.Vote == redlock.Pending || err != nil:
+		case l.Gone:
+			gone++
+			if l.Forced {
+				reason = ReasonForced
+			}
+		case l.Writer:
+			writer = true
+		}
+	}
+	if gone > g.Size()-g.Quorum() {
+		t.lose(reason)
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	j := &t.joining
+	j.asking, j.closed = false, j.closed || writer
+	if b.Won() {
+		j.heard = then
+	}
+}

@@ -1,0 +1,250 @@
+package lua
+
+import (
+	"strings"
+	"time"
+)
+
+// What the ids of the holds of a read-write lock end with. Whoever makes hold ids does so; those of other
+// locks end with a digit.
+const (
+	Reads  = "r" // what the id of a hold ends with that reads
+	Writes = "w" // or that writes
+)
+
+// RW is what the scripts of the read-write lock are told in common.
+type RW struct{ Fair }
+
+// RWAcquire calls rw_acquire.lua: it takes the lock to read or to write, as the hold's id tells, or has
+// the hold wait.
+type RWAcquire struct {
+	RW
+	Hold      string
+	TTL       time.Duration
+	Retention time.Duration // life of an idle fencing counter
+	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
+	Wait      bool          // in the queue, if somebody is in the way
+	Ticket    Ticket        // to wait with
+	Round     int64         // of the hold's asking, with Wait; from 1
+	Noted     bool          // a refusal is to tell what is written about who has it
+}
+
+// Call makes the call.
+func (a RWAcquire) Call() Call {
+	var ticket any = ""
+	if a.Wait {
+		ticket = a.Ticket.Number
+	}
+	args := append(newCall(rwAcquireScript, 7, 9),
+		a.Keys.Lock, a.Keys.Token, a.Keys.Void, a.Keys.Queue, a.Keys.Waiters, a.Keys.Readers)
+	if a.Noted {
+		args = append(args, a.Keys.Note)
+	}
+	args[2] = len(args) - 3
+	args = append(args, a.Hold, Millis(a.TTL), Millis(a.Retention),
+		ticket, flag(a.Ticket.Final), Millis(a.Life), a.Round, a.Channel)
+	return Call{script: rwAcquireScript, args: withGuard(args, a.Guard)}
+}
+
+// ParseRWAcquired reads a reply of rw_acquire.lua.
+func ParseRWAcquired(reply any) (Acquired, error) {
+	if r, ok := reply.([]any); ok && len(r) == 2 {
+		token, ok1 := r[0].(int64)
+		ticket, ok2 := r[1].(int64)
+		if ok1 && ok2 && token > 0 {
+			return Acquired{Token: token, Writer: ticket}, nil
+		}
+		return Acquired{}, &unexpected{rwAcquireScript, reply}
+	}
+	a, err := ParseFairAcquired(reply)
+	if err != nil {
+		return a, &unexpected{rwAcquireScript, reply}
+	}
+	if a.Count < 0 {
+		a.Count, a.Reads = 0, true
+	}
+	a.Reads = a.Reads || a.Holder == "" && strings.HasSuffix(a.Head, Reads)
+	return a, nil
+}
+
+// RWRelease calls rw_release.lua: it ends a hold or its wait, and tells those whose turn it is then.
+type RWRelease struct {
+	RW
+	Hold      string
+	Mark      time.Duration // void the hold id for so long; 0: no need
+	Successor string        // waiting hold that asks right behind this, and need not be woken; "": none
+	Undo      bool          // there never was a lease: take its token back
+	Noted     bool          // something is written about the hold: take it away
+}
+
+// Call makes the call. Its replies are those of [Release].
+func (r RWRelease) Call() Call {
+	args := append(newCall(rwReleaseScript, 7, 6), r.Keys.Lock, r.Keys.Void, r.Keys.Queue, r.Keys.Waiters, r.Keys.Readers)
+	if r.Undo || r.Noted {
+		args = append(args, r.Keys.Token)
+	}
+	if r.Noted {
+		args = append(args, r.Keys.Note)
+	}
+	args[2] = len(args) - 3
+	args = append(args, r.Hold, r.Channel, Millis(r.Mark), flag(r.Alone), r.Successor)
+	if r.Undo {
+		args = append(args, flag(true))
+	}
+	return Call{script: rwReleaseScript, args: args}
+}
+
+// RWYield calls rw_yield.lua: it gives back what a minority granted, and waits on; who
+// waits already does so with its final ticket.
+type RWYield struct {
+	RW
+	Hold   string
+	Ticket Ticket
+	Round  int64 // what it or an earlier round was granted is given back
+}
+
+// Call makes the call. Its replies are those of [FairYield].
+func (y RWYield) Call() Call {
+	return Call{script: rwYieldScript, args: append(newCall(rwYieldScript, 6, 7),
+		y.Keys.Lock, y.Keys.Void, y.Keys.Queue, y.Keys.Waiters, y.Keys.Readers, y.Keys.Token,
+		y.Hold, y.Ticket.Number, flag(y.Ticket.Final), Millis(y.Life), y.Channel, flag(y.Alone), y.Round)}
+}
+
+// RWSettle calls rw_settle.lua: it takes a granted hold out of a node's queue.
+type RWSettle struct {
+	RW
+	Hold string
+}
+
+// Call makes the call. Its replies are those of [FairSettle].
+func (s RWSettle) Call() Call {
+	return Call{script: rwSettleScript, args: append(newCall(rwSettleScript, 4, 3),
+		s.Keys.Lock, s.Keys.Queue, s.Keys.Waiters, s.Keys.Readers, s.Hold, s.Channel, flag(s.Alone))}
+}
+
+// RWBeat calls rw_beat.lua: it shows that waiters are alive.
+type RWBeat struct {
+	RW
+	Name  string // of the beat, the same on every node
+	Holds []string
+}
+
+// Call makes the call. Its replies are those of [FairBeat].
+func (b RWBeat) Call() Call {
+	args := append(newCall(rwBeatScript, 4, 4+len(b.Holds)), b.Keys.Lock, b.Keys.Queue, b.Keys.Waiters, b.Keys.Readers,
+		Millis(b.Life), b.Channel, flag(b.Alone), b.Name)
+	for _, hold := range b.Holds {
+		args = append(args, hold)
+	}
+	return Call{script: rwBeatScript, args: args}
+}
+
+// RWExtend calls rw_extend.lua: it makes a hold that is there live longer, or has one that wrote read
+// from now on.
+type RWExtend struct {
+	RW
+	Hold      string
+	Count     int // of the hold
+	TTL       time.Duration
+	Token     int64
+	Retention time.Duration // life of an idle fencing counter
+	Reads     bool
+	Noted     bool // something is written about the hold
+}
+
+// Call makes the call. Its replies are those of [Extend].
+func (e RWExtend) Call() Call {
+	args := append(newCall(rwExtendScript, 7, 8),
+		e.Keys.Lock, e.Keys.Token, e.Keys.Void, e.Keys.Queue, e.Keys.Waiters, e.Keys.Readers)
+	if e.Noted {
+		args = append(args, e.Keys.Note)
+	}
+	args[2] = len(args) - 3
+	return Call{script: rwExtendScript, args: append(args,
+		e.Hold, Millis(e.TTL), e.Token, Millis(e.Retention), e.Count, flag(e.Reads), e.Channel, flag(e.Alone))}
+}
+
+// RWRestore calls rw_restore.lua: it extends a hold, and gives one that reads back to a node that lacks
+// it and vouches that nobody has written since.
+type RWRestore struct {
+	RW
+	Hold      string
+	Count     int // of the hold
+	TTL       time.Duration
+	Token     int64
+	Retention time.Duration // life of an idle fencing counter
+	Reads     bool
+	Uptime    time.Duration // how long the server must have run to vouch
+}
+
+// Call makes the call. Its replies are those of [Restore].
+func (r RWRestore) Call() Call {
+	return Call{script: rwRestoreScript, args: append(newCall(rwRestoreScript, 5, 7),
+		r.Keys.Lock, r.Keys.Token, r.Keys.Void, r.Keys.Waiters, r.Keys.Readers,
+		r.Hold, Millis(r.TTL), r.Token, Millis(r.Retention), r.Count, flag(r.Reads), Millis(r.Uptime))}
+}
+
+// RWRepair calls rw_repair.lua: it gives a hold to a node that lost it.
+type RWRepair struct {
+	RW
+	Hold      string
+	Count     int
+	TTL       time.Duration
+	Token     int64
+	Retention time.Duration // life of an idle fencing counter
+	Reads     bool
+	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
+}
+
+// Call makes the call. Its replies are those of [Repair].
+func (r RWRepair) Call() Call {
+	args := append(newCall(rwRepairScript, 4, 7), r.Keys.Lock, r.Keys.Token, r.Keys.Void, r.Keys.Readers,
+		r.Hold, r.Count, Millis(r.TTL), r.Token, Millis(r.Retention), flag(r.Reads))
+	return Call{script: rwRepairScript, args: withGuard(args, r.Guard)}
+}
+
+// RWKeep calls rw_keep.lua: it lets a lock stay taken for a while when its holder has gone.
+type RWKeep struct {
+	RW
+	Hold  string
+	For   time.Duration
+	Noted bool // something is written about the hold
+}
+
+// Call makes the call. Its replies are those of [Release].
+func (k RWKeep) Call() Call {
+	args := append(newCall(rwKeepScript, 3, 2), k.Keys.Lock, k.Keys.Readers)
+	if k.Noted {
+		args = append(args, k.Keys.Note)
+	}
+	args[2] = len(args) - 3
+	return Call{script: rwKeepScript, args: append(args, k.Hold, Millis(k.For))}
+}
+
+// RWLook calls rw_look.lua: it asks whether others may join a hold that reads without asking.
+type RWLook struct {
+	RW
+	Hold string
+}
+
+// Call makes the call.
+func (l RWLook) Call() Call {
+	return Call{script: rwLookScript, args: append(newCall(rwLookScript, 5, 1),
+		l.Keys.Lock, l.Keys.Void, l.Keys.Queue, l.Keys.Waiters, l.Keys.Readers, l.Hold)}
+}
+
+// Looked is what rw_look.lua answers.
+type Looked struct {
+	Gone   bool // the hold is not there
+	Forced bool // it was ended by force
+	Writer bool // somebody waits to write
+}
+
+// ParseLooked reads a reply of rw_look.lua.
+func ParseLooked(reply any) (Looked, error) {
+	n, ok := reply.(int64)
+	if !ok || n < -2 || n > 1 {
+		return Looked{}, &unexpected{rwLookScript, reply}
+	}
+	return Looked{Gone: n < 0, Forced: n == -2, Writer: n == 0}, nil
+}

@@ -1,0 +1,52 @@
+-- Makes a hold that is there live longer, and states its count; or has one that had the lock alone read
+-- from now on, and tells those who can read, too.
+--
+-- KEYS[1] lock:{name}          hash    hold id -> hold count
+-- KEYS[2] lock:{name}:token    string  fencing counter
+-- KEYS[3] lock:{name}:void     zset    "hold id forced" -> when the mark may go, microseconds
+-- KEYS[4] lock:{name}:queue    zset    waiting hold id -> ticket
+-- KEYS[5] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
+--                                      "hold id round" -> round in which it was granted,
+--                                      ticket
+-- KEYS[6] lock:{name}:readers  zset    hold id that reads -> alive until, microseconds
+-- KEYS[7] lock:{name}:note     string  what is written about the hold; if anything is
+-- ARGV[1] hold id
+-- ARGV[2] TTL, milliseconds
+-- ARGV[3] fencing token of the hold
+-- ARGV[4] life of an idle fencing counter, milliseconds
+-- ARGV[5] hold count
+-- ARGV[6] 1: the hold reads; 0: it writes
+-- ARGV[7] what the channel of a client begins with
+-- ARGV[8] 1: every listener of this deployment is connected to this very server
+--
+-- Returns 1    extended
+-- Returns 0    the hold is not there, and nobody is in its way
+-- Returns -1   the hold is not there, and another that is in its way has the lock
+-- Returns -2   the hold is not there: it was ended by force
+--
+-- Twice: the time of a hold is never shortened, so a late and shorter one changes nothing. A late
+-- one may state an old count, which is for who inspects, until the next.
+-- Late: without its field it writes nothing, so it cannot revive a hold or help another; and one
+-- that writes is not what a hold that reads by now becomes again.
+
+-- uses clock, place, queue, rw
+local now = clock()
+sweep(KEYS[1], KEYS[6], now)
+local count = redis.call('HGET', KEYS[1], ARGV[1])
+if not count then
+  if redis.call('ZSCORE', KEYS[3], ARGV[1] .. ' forced') then
+    return -2
+  end
+  local alone, free = taken(KEYS[1], KEYS[6])
+  return (alone or not free and ARGV[6] == '0') and -1 or 0
+end
+local read = redis.call('ZSCORE', KEYS[6], ARGV[1])
+if read or ARGV[6] == '1' then
+  prolong(KEYS[1], KEYS[6], ARGV[1], now, ARGV[2])
+end
+-- uses extended
+extend(KEYS[1], KEYS[2], KEYS[5], KEYS[7], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], count)
+if not read and ARGV[6] == '1' then
+  admit(KEYS[1], KEYS[6], KEYS[4], KEYS[5], now, ARGV[7], ARGV[1], ARGV[8], '')
+end
+return 1

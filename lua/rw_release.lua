@@ -1,0 +1,55 @@
+-- Ends a hold that reads or writes, or its wait, and tells those whose turn it is then, but for the one
+-- that comes right behind.
+--
+-- KEYS[1] lock:{name}          hash    hold id -> hold count
+-- KEYS[2] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds
+-- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
+-- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
+-- KEYS[5] lock:{name}:readers  zset    hold id that reads -> alive until, microseconds
+-- KEYS[6] lock:{name}:token    string  fencing counter; absent, as the one below, if not needed
+-- KEYS[7] lock:{name}:note     string  what is written about the hold; if anything is
+-- ARGV[1] hold id
+-- ARGV[2] what the channel of a client begins with
+-- ARGV[3] life of the mark that voids this hold id, milliseconds; 0: no mark
+-- ARGV[4] 1: every listener of this deployment is connected to this very server
+-- ARGV[5] waiting hold id that asks right behind this, and need not be woken; empty: none
+-- ARGV[6] 1: nobody was told its token, of a hold without a lease
+--
+-- Returns 1   the hold is ended
+-- Returns 0   the hold was not there
+--
+-- Twice: it deletes only this hold's field and place. A second run may wake others
+-- again, who look and find nothing new.
+-- Late: hold ids are never used again, so it cannot touch a later hold.
+
+-- uses clock, place, queue, rw
+local now = clock()
+sweep(KEYS[1], KEYS[5], now)
+local found = redis.call('HDEL', KEYS[1], ARGV[1])
+local read = redis.call('ZREM', KEYS[5], ARGV[1])
+local waited = drop(KEYS[3], KEYS[4], ARGV[1])
+if found == 1 and ARGV[6] and not reads(ARGV[1]) then
+  -- uses unmint
+  unmint(KEYS[6])
+end
+if KEYS[7] then
+  -- uses unnote
+  unnote(KEYS[7], ARGV[1])
+end
+if read == 1 then
+  shorten(KEYS[1], KEYS[5], now)
+end
+-- One that stops reading frees nobody as long as others read; one that stops waiting to read frees
+-- nobody but whoever is next for a lock that nobody has.
+local last = redis.call('EXISTS', KEYS[1]) == 0
+if last or waited == 1 and not reads(ARGV[1]) then
+  admit(KEYS[1], KEYS[5], KEYS[3], KEYS[4], now, ARGV[2], ARGV[1], ARGV[4], ARGV[5])
+end
+if ARGV[3] ~= '0' then
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', micros(now))
+  redis.call('ZADD', KEYS[2], micros(now + ARGV[3] * 1000), ARGV[1])
+  if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[3]) then -- other marks may live longer
+    redis.call('PEXPIRE', KEYS[2], ARGV[3])
+  end
+end
+return found

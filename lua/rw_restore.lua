@@ -1,0 +1,63 @@
+-- Extends a hold that reads or writes, and gives one that reads back to a node that lacks it and vouches
+-- that nobody has written since.
+--
+-- KEYS[1] lock:{name}          hash    hold id -> hold count
+-- KEYS[2] lock:{name}:token    string  fencing counter
+-- KEYS[3] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds;
+--                                      "hold id forced" beside it
+-- KEYS[4] lock:{name}:waiters  hash    "hold id round" -> round in which it was granted,
+--                                      ticket
+-- KEYS[5] lock:{name}:readers  zset    hold id that reads -> alive until, microseconds
+-- ARGV[1] hold id
+-- ARGV[2] TTL, milliseconds
+-- ARGV[3] fencing token of the hold
+-- ARGV[4] life of an idle fencing counter, milliseconds
+-- ARGV[5] hold count
+-- ARGV[6] 1: the hold reads; 0: it writes
+-- ARGV[7] how long this server must have run to vouch, milliseconds
+--
+-- Returns 2    the hold was not there, and is again
+-- Returns 1    the hold is there and was extended
+-- Returns 0    the hold is not there and nobody is in its way, and this node does not vouch
+-- Returns -1   the hold is not there: another that is in its way has the lock, or this hold id was voided
+-- Returns -2   the hold is not there: it was ended by force
+--
+-- Why a node can vouch: as in restore.lua, for whoever writes later has a greater token. Whoever reads
+-- has not, so nobody vouches for one that writes: others may have read since, and be done with it.
+--
+-- Twice: a second run finds the field of the first, and no time is ever shortened.
+-- Late: after the release, the mark in KEYS[3] refuses it; after another has written, the counter.
+
+-- uses clock, place, queue, rw
+local now = clock()
+sweep(KEYS[1], KEYS[5], now)
+local count, back = redis.call('HGET', KEYS[1], ARGV[1]), 1
+if not count then
+  if redis.call('ZSCORE', KEYS[3], ARGV[1] .. ' forced') then
+    return -2
+  end
+  local alone, free = taken(KEYS[1], KEYS[5])
+  if alone or not free and ARGV[6] == '0' or redis.call('ZSCORE', KEYS[3], ARGV[1]) then
+    return -1
+  end
+  local known = tonumber(redis.call('GET', KEYS[2]))
+  if ARGV[6] == '0' or not known or known > tonumber(ARGV[3]) then
+    return 0
+  end
+  -- uses guard
+  if guard(ARGV[7]) then
+    return 0
+  end
+  back = 2
+  if free then
+    redis.call('PEXPIRE', KEYS[5], 0) -- what is left of no hold
+  end
+  redis.call('ZADD', KEYS[5], micros(now + ARGV[2] * 1000), ARGV[1])
+  redis.call('HSET', KEYS[1], ARGV[1], ARGV[5])
+end
+if ARGV[6] == '1' or redis.call('ZSCORE', KEYS[5], ARGV[1]) then
+  prolong(KEYS[1], KEYS[5], ARGV[1], now, ARGV[2])
+end
+-- uses extended
+extend(KEYS[1], KEYS[2], KEYS[4], nil, ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], count or ARGV[5])
+return back

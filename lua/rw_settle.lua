@@ -1,0 +1,24 @@
+-- Takes a hold that a quorum has granted, to read or to write, out of the queue of a node that has not.
+--
+-- KEYS[1] lock:{name}          hash  hold id -> hold count
+-- KEYS[2] lock:{name}:queue    zset  waiting hold id -> ticket
+-- KEYS[3] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds
+-- KEYS[4] lock:{name}:readers  zset  hold id that reads -> alive until, microseconds
+-- ARGV[1] hold id
+-- ARGV[2] what the channel of a client begins with
+-- ARGV[3] 1: every listener of this deployment is connected to this very server
+--
+-- Returns 1   it waited here
+-- Returns 0   it did not
+--
+-- Twice: a second run finds no place to delete.
+-- Late: it deletes only this hold's place.
+
+-- uses clock, place, queue, rw
+local waited = drop(KEYS[2], KEYS[3], ARGV[1])
+if waited == 1 then
+  local now = clock()
+  sweep(KEYS[1], KEYS[4], now)
+  admit(KEYS[1], KEYS[4], KEYS[2], KEYS[3], now, ARGV[2], ARGV[1], ARGV[3], '')
+end
+return waited
