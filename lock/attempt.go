@@ -114,6 +114,9 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 		return nil, denial{}, ErrClosed
 	}
 	h.slot.set(h)
+	if t.reads {
+		c.listen() // for who waits to write
+	}
 	t.watch(b.Start())
 	t.write()
 	return l, denial{}, nil

@@ -90,9 +90,6 @@ func (e *engine) join(s *slot) *Lease {
 	}
 	t.mu.Unlock()
 	c.mu.Unlock()
-	if h.number == 2 {
-		c.listen() // for who waits to write
-	}
 	if looks {
 		t.look(now)
 	}

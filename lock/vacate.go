@@ -29,6 +29,9 @@ func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 	t.footprint.Close()
 	t.mu.Lock()
 	r.Noted = !t.written.IsZero()
+	if !t.validity.IsZero() && !t.reads {
+		r.Token = t.reserve.last
+	}
 	t.mu.Unlock()
 	return redlock.Motion{
 		Name:      "release",

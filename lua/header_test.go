@@ -14,7 +14,7 @@ import (
 )
 
 // libraries stand in scripts and have headers of their own kind.
-var libraries = []string{"clock", "guard", "noted", "unnote", "token", "unmint", "extended", "place", "queue", "rw"}
+var libraries = []string{"clock", "guard", "noted", "unnote", "token", "unmint", "written", "extended", "place", "queue", "rw"}
 
 // calls has one of each script with all its arguments, about a lock called "name", as
 // headers call it.
@@ -29,7 +29,7 @@ func calls(t *testing.T) map[string]Call {
 		Acquire{Keys: keys, Guard: time.Second, Noted: true}, Release{Keys: keys, Mark: time.Second, Undo: true, Noted: true}, Extend{Keys: keys, Noted: true}, Fence{Keys: keys, Round: 1},
 		Reserve{Keys: keys}, Repair{Keys: keys, Guard: time.Second}, Restore{Keys: keys, Queued: true}, Inspect{Keys: keys, Guard: time.Second}, Force{Keys: keys}, Forced{Keys: keys}, Wake{Keys: keys}, Note{Keys: keys}, Keep{Keys: keys, Noted: true}, Probe{}, Holds{Keys: keys}, Server{Keys: keys},
 		FairAcquire{Fair: fair, Guard: time.Second, Noted: true}, FairRelease{Fair: fair, Undo: true, Noted: true}, FairYield{Fair: fair}, FairSettle{Fair: fair}, FairBeat{Fair: fair, Holds: []string{"one"}},
-		RWAcquire{RW: rw, Guard: time.Second, Noted: true}, RWRelease{RW: rw, Undo: true, Noted: true}, RWYield{RW: rw}, RWSettle{RW: rw}, RWBeat{RW: rw, Holds: []string{"one"}},
+		RWAcquire{RW: rw, Guard: time.Second, Noted: true}, RWRelease{RW: rw, Hold: "1w", Token: 7, Noted: true}, RWYield{RW: rw}, RWSettle{RW: rw}, RWBeat{RW: rw, Holds: []string{"one"}},
 		RWExtend{RW: rw, Noted: true}, RWRestore{RW: rw}, RWRepair{RW: rw, Guard: time.Second}, RWKeep{RW: rw, Noted: true}, RWLook{RW: rw},
 	} {
 		all[c.Call().script.Name] = c.Call()

@@ -74,13 +74,15 @@ type RWRelease struct {
 	Mark      time.Duration // void the hold id for so long; 0: no need
 	Successor string        // waiting hold that asks right behind this, and need not be woken; "": none
 	Undo      bool          // there never was a lease: take its token back
+	Token     int64         // of a hold that wrote
 	Noted     bool          // something is written about the hold: take it away
 }
 
 // Call makes the call. Its replies are those of [Release].
 func (r RWRelease) Call() Call {
 	args := append(newCall(rwReleaseScript, 7, 6), r.Keys.Lock, r.Keys.Void, r.Keys.Queue, r.Keys.Waiters, r.Keys.Readers)
-	if r.Undo || r.Noted {
+	writes := strings.HasSuffix(r.Hold, Writes) && (r.Undo || r.Token > 0)
+	if writes || r.Noted {
 		args = append(args, r.Keys.Token)
 	}
 	if r.Noted {
@@ -88,8 +90,11 @@ func (r RWRelease) Call() Call {
 	}
 	args[2] = len(args) - 3
 	args = append(args, r.Hold, r.Channel, Millis(r.Mark), flag(r.Alone), r.Successor)
-	if r.Undo {
-		args = append(args, flag(true))
+	switch {
+	case writes && r.Undo:
+		args = append(args, 0)
+	case writes:
+		args = append(args, r.Token)
 	}
 	return Call{script: rwReleaseScript, args: args}
 }

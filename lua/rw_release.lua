@@ -13,7 +13,8 @@
 -- ARGV[3] life of the mark that voids this hold id, milliseconds; 0: no mark
 -- ARGV[4] 1: every listener of this deployment is connected to this very server
 -- ARGV[5] waiting hold id that asks right behind this, and need not be woken; empty: none
--- ARGV[6] 1: nobody was told its token, of a hold without a lease
+-- ARGV[6] token of a hold that wrote; 0: nobody was told it, of a hold without a lease; absent: of one that
+--         reads, or waits
 --
 -- Returns 1   the hold is ended
 -- Returns 0   the hold was not there
@@ -28,9 +29,14 @@ sweep(KEYS[1], KEYS[5], now)
 local found = redis.call('HDEL', KEYS[1], ARGV[1])
 local read = redis.call('ZREM', KEYS[5], ARGV[1])
 local waited = drop(KEYS[3], KEYS[4], ARGV[1])
-if found == 1 and ARGV[6] and not reads(ARGV[1]) then
-  -- uses unmint
-  unmint(KEYS[6])
+if found == 1 and read == 0 and ARGV[6] then
+  if ARGV[6] == '0' then
+    -- uses unmint
+    unmint(KEYS[6])
+  else
+    -- uses written
+    written(KEYS[6], ARGV[6])
+  end
 end
 if KEYS[7] then
   -- uses unnote

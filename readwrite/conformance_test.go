@@ -33,5 +33,5 @@ type reader struct {
 
 func newReader(c *lock.Client, name string, opts ...lock.Option) conformance.Mutex {
 	m := readwrite.New(c, name, opts...)
-	return reader{m.RLocker(), m}
+	return &reader{m.RLocker(), m}
 }

@@ -44,7 +44,7 @@ func (scripts) Wait(r kind.Request, ticket lua.Ticket, round int64) lua.Call {
 
 // Release tells those whose turn it is even if it is to be quiet, but for the successor, who asks unasked.
 func (scripts) Release(r kind.Request, quiet bool, mark time.Duration) lua.Call {
-	release := lua.RWRelease{RW: common(r), Hold: r.Hold, Mark: mark, Undo: r.Undo, Noted: r.Noted}
+	release := lua.RWRelease{RW: common(r), Hold: r.Hold, Mark: mark, Undo: r.Undo, Token: r.Token, Noted: r.Noted}
 	if quiet {
 		release.Successor = r.Successor
 	}

@@ -19,7 +19,7 @@ var doing = rules{
 		require.NoError(t, l.Do(bg, func(ctx context.Context) error {
 			after = ctx
 			require.NoError(t, ctx.Err())
-			_, err := t.try(l)
+			_, err := t.try(t.stranger(l))
 			require.ErrorIs(t, err, lock.ErrLocked)
 			inner, err := l.TryLock(ctx)
 			require.NoError(t, err, "the context owns it")

@@ -91,7 +91,16 @@ func (k Kind) rules(nodes int) (brief, lasting rules) {
 	if nodes > 1 {
 		books = append(books, quorums)
 	}
-	return merge(books), merge([]rules{contexts, losing, renewing, ending, options})
+	if k.Rival != nil {
+		books = append(books, sharing)
+	}
+	brief, lasting = merge(books), merge([]rules{contexts, losing, renewing, ending, options})
+	if k.Rival != nil {
+		for _, rule := range exclusive {
+			delete(brief, rule)
+		}
+	}
+	return brief, lasting
 }
 
 func merge(books []rules) rules {

@@ -44,6 +44,7 @@ type stage struct {
 
 	mu    sync.Mutex
 	first *lock.Client // that the rule has used
+	roomy []Mutex      // that leave room for each other
 }
 
 func newStage(t *testing.T, kind Kind, nodes []*node) *stage {
@@ -85,7 +86,18 @@ func (t *stage) named(c *lock.Client, name string, opts ...lock.Option) Mutex {
 	if t.kind.Rival != nil && c != t.first {
 		return t.kind.Rival(c, name, opts...)
 	}
-	return t.kind.New(c, name, opts...)
+	m := t.kind.New(c, name, opts...)
+	if t.kind.Rival != nil {
+		t.roomy = append(t.roomy, m)
+	}
+	return m
+}
+
+// leavesRoom tells whether those who hold l leave room for each other.
+func (t *stage) leavesRoom(l Mutex) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Contains(t.roomy, l)
 }
 
 // locker is the stage's lock in another process.
@@ -130,7 +142,7 @@ func (t *stage) tryUnder(ctx context.Context, l Mutex) (lease *lock.Lease, err e
 // requireTaken has a stranger find that lease has the lock.
 func (t *stage) requireTaken(l Mutex, lease *lock.Lease) {
 	t.Helper()
-	stranger, err := t.try(l)
+	stranger, err := t.try(t.stranger(l))
 	require.ErrorIs(t, err, lock.ErrLocked)
 	require.Nil(t, stranger)
 	var denied *lock.AcquireError
@@ -138,11 +150,20 @@ func (t *stage) requireTaken(l Mutex, lease *lock.Lease) {
 	require.Equal(t, lease.ID(), denied.Holder)
 }
 
+// stranger is a lock that no holder of l leaves room for.
+func (t *stage) stranger(l Mutex) Mutex {
+	if t.kind.Rival == nil {
+		return l
+	}
+	t.Helper()
+	return t.kind.Rival(t.client(), l.Name())
+}
+
 // requireFree has a stranger take the lock, for a moment. It returns when every node has
 // heard of the end, so that whoever comes next finds none that is late.
 func (t *stage) requireFree(l Mutex) {
 	t.Helper()
-	lease, err := t.try(l)
+	lease, err := t.try(t.stranger(l))
 	require.NoError(t, err)
 	t.unlock(lease)
 	t.eventually(func() bool {

@@ -18,5 +18,6 @@ type Request struct {
 	Noted     bool          // a refusal is to tell what is written about the holder; of a release: something is
 	Alone     bool          // no node is a Cluster: who listens to a server is connected to it
 	Undo      bool          // of a release: there never was a lease, and nobody was told the token
+	Token     int64         // of a release: that the hold was told; 0: none
 	Successor string        // of a Queue: the hold that asks right behind a quiet release, if one does
 }
