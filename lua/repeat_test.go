@@ -1,6 +1,7 @@
 package lua_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -200,6 +201,7 @@ func TestACallThatRunsTwiceChangesWhatItChangesOnce(t *testing.T) {
 		"fair_settle":                   {queue, settle(mine)},
 		"fair_beat":                     {queue, beat(mine, third)},
 	}
+	maps.Copy(cases, rwTwice())
 	requireCaseOfEach(t, "Twice", cases)
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -277,6 +279,7 @@ func TestACallThatComesLateChangesNothing(t *testing.T) {
 		"fair_beat, after the leave":                    {calls(try(other), ask(mine, proposal(0), 1), leave(mine, 0)), beat(mine)},
 		"fair_beat, after the leave of one of two":      {calls(try(other), ask(mine, proposal(0), 1), ask(third, proposal(0), 1), leave(mine, 0)), beat(mine)},
 	}
+	maps.Copy(cases, rwLate())
 	requireCaseOfEach(t, "Late", cases)
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -1,4 +1,4 @@
--- What the scripts share after which others may read what a hold has written.
+-- What the scripts after which others may read share.
 
 -- Has the counter in key be token, exactly. A node that was late to grant may have counted further than
 -- the token that the hold was told, and one that was not asked again less far; whoever reads from now on is to have

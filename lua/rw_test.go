@@ -1,0 +1,162 @@
+package lua_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+// told runs calls and returns what clients were told.
+func (f *frozen) told(calls ...lua.Call) []string {
+	f.t.Helper()
+	for _, client := range []string{"a", "b", "c"} {
+		f.listen(line.Channel + client)
+	}
+	f.heard()
+	f.run(calls...)
+	return f.heard()
+}
+
+// message is what the client of the hold called id is told.
+func message(id, about string) string { return line.Channel + id[:1] + " " + id + " " + about }
+
+func (f *frozen) rw(call lua.Call) lua.Acquired {
+	f.t.Helper()
+	a, err := lua.ParseRWAcquired(f.run(call))
+	require.NoError(f.t, err)
+	return a
+}
+
+func TestThoseWhoReadStandTogetherAndEnterTogether(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	require.Equal(t, []string{message(reader, writer2), message(reader2, writer2)}, f.told(rwTry(writer2),
+		rwAsk(reader, proposal(0), 1), rwAsk(reader2, proposal(0), 1), rwAsk(writer, proposal(0), 1), rwAsk(reader3, proposal(0), 1),
+		rwEnd(writer2, 0)), "those before the first that writes")
+	a := f.rw(rwAsk(reader3, final(4), 2))
+	require.Zero(t, a.Token, "one that writes is before it")
+	require.Equal(t, writer, a.Head)
+	// The second one may be first to come.
+	a = f.rw(rwAsk(reader2, final(2), 2))
+	require.EqualValues(t, 1<<52, a.Token)
+	require.EqualValues(t, 3, a.Writer)
+	require.EqualValues(t, 1<<52, f.rw(rwAsk(reader, final(1), 2)).Token)
+	a = f.rw(rwAsk(writer, final(3), 2))
+	require.Zero(t, a.Token)
+	require.True(t, a.Reads)
+	require.Empty(t, f.told(rwEnd(reader, 0)), "the other one still reads")
+	require.Equal(t, []string{message(writer, reader2)}, f.told(rwEnd(reader2, 0)))
+	require.EqualValues(t, 1<<52+1, f.rw(rwAsk(writer, final(3), 3)).Token)
+}
+
+func TestOneThatWaitsToWriteTellsThoseWhoRead(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTry(reader), rwTry(reader2))
+	require.Equal(t, []string{message(reader, "waits"), message(reader2, "waits")}, f.told(rwAsk(writer, proposal(0), 1)))
+	require.Empty(t, f.told(rwAsk(writer, final(1), 2)), "once")
+	l, err := lua.ParseLooked(f.run(rwLook(reader)))
+	require.NoError(t, err)
+	require.Equal(t, lua.Looked{Writer: true}, l)
+	f.run(rwEnd(writer, 0))
+	l, err = lua.ParseLooked(f.run(rwLook(reader)))
+	require.NoError(t, err)
+	require.Equal(t, lua.Looked{}, l)
+	f.run(rwEnd(reader, 0))
+	l, err = lua.ParseLooked(f.run(rwLook(reader)))
+	require.NoError(t, err)
+	require.Equal(t, lua.Looked{Gone: true}, l)
+}
+
+func TestOneThatStopsWaitingToWriteLetsThoseBehindItRead(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTry(reader), rwAsk(writer, proposal(0), 1), rwAsk(reader2, proposal(0), 1), rwAsk(reader3, proposal(0), 1))
+	require.Equal(t, []string{message(reader2, writer), message(reader3, writer)}, f.told(rwEnd(writer, 0)))
+}
+
+func TestADowngradeLetsThoseAtTheHeadRead(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTry(writer), rwAsk(reader, proposal(0), 1), rwAsk(writer2, proposal(0), 1))
+	require.Equal(t, []string{message(reader, writer)}, f.told(rwExtend(writer, ttl, true)))
+	require.Empty(t, f.told(rwExtend(writer, ttl, true)))
+	require.EqualValues(t, 7, f.rw(rwAsk(reader, final(1), 2)).Token, "that of who wrote last")
+	require.Zero(t, f.rw(rwAsk(writer2, final(2), 2)).Token)
+}
+
+// Each hold that reads has a deadline of its own, by the node's clock.
+func TestARenewalKeepsNobodyElse(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTake(reader, 10*time.Second), rwTake(reader2, 10*time.Second))
+	f.pass(6 * time.Second)
+	f.run(rwExtend(reader, 10*time.Second, true))
+	f.pass(5 * time.Second) // the other one has been dead for a second
+	in, err := lua.ParseInspected(f.run(lua.Inspect{Keys: orders}.Call()))
+	require.NoError(t, err)
+	require.Equal(t, []lua.Reading{{Hold: reader, TTL: 5 * time.Second}}, in.Readers)
+	require.Equal(t, 5*time.Second, in.TTL)
+	done, err := lua.ParseExtended(f.run(rwExtend(reader2, 10*time.Second, true)))
+	require.NoError(t, err)
+	require.Equal(t, lua.ExtendFree, done)
+	a := f.rw(rwTry(writer))
+	require.Equal(t, reader, a.Holder)
+	require.Equal(t, 5*time.Second, a.TTL)
+	f.pass(5 * time.Second)
+	require.Positive(t, f.rw(rwTry(writer)).Token)
+}
+
+func TestALaterOneThatReadsForLessTimeEndsNobody(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTake(reader, 30*time.Second), rwTake(reader2, 2*time.Second))
+	f.pass(3 * time.Second)
+	require.Equal(t, reader, f.rw(rwTry(writer)).Holder)
+	require.Equal(t, 27*time.Second, f.memory.TTL(orders.Lock))
+	f.run(rwTake(reader2, 2*time.Second), rwEnd(reader, 0))
+	require.Equal(t, 2*time.Second, f.memory.TTL(orders.Lock), "the keys live for as long as who is left")
+	require.Equal(t, 2*time.Second, f.memory.TTL(orders.Readers))
+}
+
+func TestDeadWaitersThatReadHoldUpNobodyBehindThem(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTake(writer2, time.Minute), rwAsk(reader, proposal(0), 1), rwAsk(writer, proposal(0), 1), rwAsk(reader2, proposal(0), 1))
+	f.pass(life + time.Second)
+	f.run(rwBeat(reader2), rwEnd(writer2, 0))
+	a := f.rw(rwAsk(reader2, final(3), 2))
+	require.Positive(t, a.Token)
+	require.Zero(t, a.Writer, "it is dead")
+	require.Empty(t, f.memory.Exists(orders.Queue))
+}
+
+// What is left of the zset alone says nothing: the hash is what counts.
+func TestWhatIsLeftOfThoseWhoReadIsNoHold(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTry(reader))
+	f.memory.Del(orders.Lock)
+	require.Positive(t, f.rw(rwTry(writer)).Token)
+	require.False(t, f.memory.Exists(orders.Readers))
+	require.Zero(t, f.rw(rwTry(reader2)).Token)
+}
+
+func TestNobodyVouchesForOneThatWrites(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTry(reader), rwEnd(reader, 0))
+	for call, want := range map[*lua.Call]lua.Extended{
+		new(rwRestore(writer, 1<<52, false)): lua.ExtendFree,
+		new(rwRestore(reader2, 1, true)):     lua.ExtendFree,
+		new(rwRestore(reader, 1<<52, true)):  lua.ExtendBack,
+	} {
+		got, err := lua.ParseRestored(f.run(*call))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		f.run(rwEnd(reader, 0))
+	}
+}
