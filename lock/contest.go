@@ -121,7 +121,7 @@ func (ct *contest) tidy() {
 		ct.client.watchdog.Forget(&ct.heartbeats.ward)
 		ct.heartbeats = nil
 	}
-	if ct.tenure != nil || len(ct.reads) > 0 {
+	if ct.any() != nil {
 		return // somebody may come back at any moment
 	}
 	if ct.wakes != nil {
@@ -236,6 +236,14 @@ func (ct *contest) end(t *tenure) bool {
 	}
 	ct.client.freed()
 	return true
+}
+
+// any returns a tenure by which this process has the name; nil: there is none. Called with mu held.
+func (ct *contest) any() *tenure {
+	if n := len(ct.reads); ct.tenure == nil && n > 0 {
+		return ct.reads[n-1]
+	}
+	return ct.tenure
 }
 
 // has returns the tenure called id; nil: there is none. Called with mu held.

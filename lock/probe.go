@@ -57,7 +57,7 @@ func (p *probe) renew() {
 		return
 	}
 	for _, ct := range c.contests { // in a random order
-		if t = ct.tenure; t != nil || looked == probeLook {
+		if t = ct.any(); t != nil || looked == probeLook {
 			break
 		}
 		looked++

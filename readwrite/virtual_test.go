@@ -1,0 +1,591 @@
+package readwrite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/readwrite"
+)
+
+// What is about time, in virtual time: its bounds are exact.
+
+// A bubble is the nodes of one lock in virtual time.
+type bubble struct {
+	nodes []*virtual.Node
+	keys  lua.Keys
+}
+
+// inBubbles runs a test in virtual time on one node and on five.
+func inBubbles(t *testing.T, test func(t *testing.T, b *bubble)) {
+	t.Parallel()
+	for _, n := range []int{1, 5} {
+		t.Run(fmt.Sprintf("%d nodes", n), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				keys, err := lua.NewKeys("lock", "config")
+				require.NoError(t, err)
+				test(t, &bubble{nodes: virtual.StartN(t, n), keys: keys})
+			})
+		})
+	}
+}
+
+// host is a machine with one process that uses the lock.
+func (b *bubble) host(t *testing.T, opts ...lock.ClientOption) (*virtual.Host, *readwrite.Mutex) {
+	t.Helper()
+	h := virtual.NewHost(b.nodes)
+	c, err := lock.NewClient(h.Clients(t), opts...)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return h, readwrite.New(c, "config")
+}
+
+func (b *bubble) mutex(t *testing.T, opts ...lock.ClientOption) *readwrite.Mutex {
+	t.Helper()
+	_, m := b.host(t, opts...)
+	return m
+}
+
+// delay has each round trip take so long.
+func (b *bubble) delay(d time.Duration) {
+	for _, n := range b.nodes {
+		n.SetDelay(d/2, d/2)
+	}
+}
+
+func (b *bubble) mute(on bool) {
+	for _, n := range b.nodes {
+		n.Mute(on)
+	}
+}
+
+// scripts counts the scripts that the nodes were told to run.
+func (b *bubble) scripts() (n int) {
+	for _, node := range b.nodes {
+		n += len(node.Commands(virtual.Name("EVALSHA")))
+	}
+	return n
+}
+
+// A wait is one call in virtual time.
+type wait struct {
+	ended time.Time
+	lease *lock.Lease
+	err   error
+	done  chan struct{}
+}
+
+// start starts a call, and returns when all that it does at once is done.
+func start(ctx context.Context, call func(context.Context) (*lock.Lease, error)) *wait {
+	w := &wait{done: make(chan struct{})}
+	go func() {
+		defer close(w.done)
+		w.lease, w.err = call(ctx)
+		w.ended = time.Now()
+	}()
+	synctest.Wait()
+	return w
+}
+
+func (w *wait) over() bool {
+	select {
+	case <-w.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// granted waits for the lock, and tells how long after since it came.
+func (w *wait) granted(t *testing.T, since time.Time) time.Duration {
+	t.Helper()
+	<-w.done
+	require.NoError(t, w.err)
+	return w.ended.Sub(since)
+}
+
+func must(t *testing.T, call func(context.Context) (*lock.Lease, error)) *lock.Lease {
+	t.Helper()
+	lease, err := call(bg)
+	require.NoError(t, err)
+	return lease
+}
+
+func unlock(t *testing.T, leases ...*lock.Lease) {
+	t.Helper()
+	for _, l := range leases {
+		require.NoError(t, l.Unlock(bg))
+	}
+}
+
+func TestASingleReadLockCostsARoundTrip(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		m := b.mutex(t)
+		unlock(t, must(t, m.Lock)) // the counters agree from now on
+		time.Sleep(time.Second)
+		const trip = 10 * time.Millisecond
+		b.delay(trip)
+		for range 3 {
+			began := time.Now()
+			lease := must(t, m.RLock)
+			require.Equal(t, trip, time.Since(began))
+			began = time.Now()
+			unlock(t, lease)
+			require.Equal(t, trip, time.Since(began))
+		}
+	})
+}
+
+func TestReadingWhileOthersOfTheProcessReadCostsNoCommand(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		m := b.mutex(t)
+		first := must(t, m.RLock)
+		synctest.Wait()
+		before := b.scripts()
+		var leases []*lock.Lease
+		for range 100 {
+			leases = append(leases, must(t, m.RLock))
+		}
+		unlock(t, first)
+		unlock(t, leases[1:]...)
+		require.Equal(t, before, b.scripts())
+		require.NoError(t, leases[0].Err())
+		unlock(t, leases[0])
+		require.Greater(t, b.scripts(), before, "the last one gives it back")
+		time.Sleep(time.Second)
+		unlock(t, must(t, b.mutex(t).Lock))
+	})
+}
+
+// For as long as others join, the nodes are asked whether somebody waits to write, and nobody waits for that.
+func TestWhoJoinsIsAheadOfTheLastLookByFiftyMillisecondsAtMost(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		m := b.mutex(t)
+		first := must(t, m.RLock)
+		synctest.Wait()
+		before := b.scripts()
+		const rounds = 1000 // of a millisecond
+		for range rounds {
+			began := time.Now()
+			unlock(t, must(t, m.RLock))
+			require.Zero(t, time.Since(began))
+			time.Sleep(time.Millisecond)
+		}
+		looks := (b.scripts() - before) / len(b.nodes)
+		require.LessOrEqual(t, looks, rounds/25+2)
+		require.GreaterOrEqual(t, looks, rounds/25-2)
+		// After a pause the nodes are asked by a lock of its own.
+		time.Sleep(time.Second)
+		before = b.scripts()
+		later := must(t, m.RLock)
+		require.Greater(t, b.scripts(), before)
+		require.NotContains(t, later.ID(), first.ID())
+		unlock(t, first, later)
+	})
+}
+
+func TestAWriterThatWaitsEndsTheSharingAtOnce(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		m, other := b.mutex(t), b.mutex(t)
+		first := must(t, m.RLock)
+		unlock(t, must(t, m.RLock))
+		synctest.Wait()
+		writer := start(bg, other.Lock)
+		later := start(bg, m.RLock)
+		require.False(t, later.over(), "it came after the writer")
+		released := time.Now()
+		unlock(t, first)
+		require.Zero(t, writer.granted(t, released))
+		require.False(t, later.over())
+		released = time.Now()
+		unlock(t, writer.lease)
+		require.Zero(t, later.granted(t, released))
+		unlock(t, later.lease)
+	})
+}
+
+func TestAWriterWhoseMessageIsLostEndsTheSharingWithinFiftyMilliseconds(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		m, other := b.mutex(t), b.mutex(t)
+		first := must(t, m.RLock)
+		var joined atomic.Int64 // when somebody last joined
+		stop := make(chan struct{})
+		go func() {
+			for {
+				select {
+				case <-stop:
+					return
+				case <-time.After(time.Millisecond):
+				}
+				if lease, err := m.TryRLock(bg); err == nil {
+					joined.Store(time.Now().UnixNano())
+					_ = lease.Unlock(bg)
+				}
+			}
+		}()
+		time.Sleep(200 * time.Millisecond)
+		b.mute(true)
+		began := time.Now()
+		writer := start(bg, other.Lock)
+		time.Sleep(500 * time.Millisecond)
+		close(stop)
+		require.Less(t, time.Unix(0, joined.Load()).Sub(began), 51*time.Millisecond)
+		require.False(t, writer.over())
+		b.mute(false)
+		released := time.Now()
+		unlock(t, first)
+		require.Zero(t, writer.granted(t, released))
+		unlock(t, writer.lease)
+	})
+}
+
+// A stream of one kind does not shut the other out.
+func TestNeitherKindStarves(t *testing.T) {
+	for _, processes := range []int{1, 8} {
+		t.Run(fmt.Sprintf("%d processes", processes), func(t *testing.T) {
+			inBubbles(t, func(t *testing.T, b *bubble) {
+				const work = 5 * time.Millisecond
+				b.delay(time.Millisecond)
+				var mutexes []*readwrite.Mutex
+				for range processes {
+					mutexes = append(mutexes, b.mutex(t))
+				}
+				stream := func(stop chan struct{}, lock func(*readwrite.Mutex) func(context.Context) (*lock.Lease, error)) (joined chan error) {
+					joined = make(chan error, 16)
+					for i := range cap(joined) {
+						go func() {
+							for {
+								select {
+								case <-stop:
+									joined <- nil
+									return
+								default:
+								}
+								lease, err := lock(mutexes[i%processes])(bg)
+								if err != nil {
+									joined <- err
+									return
+								}
+								time.Sleep(work)
+								if err := lease.Unlock(bg); err != nil {
+									joined <- err
+									return
+								}
+							}
+						}()
+					}
+					return joined
+				}
+				reads := func(m *readwrite.Mutex) func(context.Context) (*lock.Lease, error) { return m.RLock }
+				writes := func(m *readwrite.Mutex) func(context.Context) (*lock.Lease, error) { return m.Lock }
+				for _, c := range []struct {
+					stream, one func(*readwrite.Mutex) func(context.Context) (*lock.Lease, error)
+					most        time.Duration
+				}{
+					{reads, writes, 2*work + 55*time.Millisecond}, // one that has begun, and those who join until it is known
+					{writes, reads, 17 * (work + 5*time.Millisecond)},
+				} {
+					stop := make(chan struct{})
+					joined := stream(stop, c.stream)
+					time.Sleep(100 * time.Millisecond)
+					for i := range 10 {
+						began := time.Now()
+						lease := must(t, c.one(mutexes[i%processes]))
+						require.LessOrEqual(t, time.Since(began), c.most)
+						unlock(t, lease)
+						time.Sleep(time.Duration(i) * time.Millisecond)
+					}
+					close(stop)
+					for range cap(joined) {
+						require.NoError(t, <-joined)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestACrashedReaderFreesItsPlaceAfterItsTTLWhateverTheOthersDo(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		const ttl = 10 * time.Second
+		dead, m := b.host(t, lock.WithTTL(ttl))
+		living, writers := b.mutex(t, lock.WithTTL(ttl)), b.mutex(t)
+		must(t, m.RLock)
+		began := time.Now()
+		dead.Kill()
+		lease := must(t, living.RLock)
+		time.Sleep(6 * time.Second) // the living one is renewed
+		s, err := writers.Inspect(bg)
+		require.NoError(t, err)
+		require.Len(t, s.Readers, 2)
+		released := time.Now()
+		unlock(t, lease)
+		w := start(bg, writers.Lock)
+		require.False(t, w.over(), "no sooner")
+		w.granted(t, released)
+		require.GreaterOrEqual(t, w.ended.Sub(began), ttl)
+		require.LessOrEqual(t, w.ended.Sub(began), ttl+50*time.Millisecond)
+		unlock(t, w.lease)
+	})
+}
+
+func TestACrashedWriterLetsAllAtTheHeadReadAfterItsTTL(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		const ttl = 10 * time.Second
+		dead, m := b.host(t, lock.WithTTL(ttl))
+		must(t, m.Lock)
+		began := time.Now()
+		var waits []*wait
+		for range 4 {
+			waits = append(waits, start(bg, b.mutex(t).RLock))
+		}
+		last := start(bg, b.mutex(t).Lock)
+		dead.Kill()
+		for _, w := range waits {
+			require.LessOrEqual(t, w.granted(t, began), ttl+50*time.Millisecond)
+		}
+		require.False(t, last.over())
+		for _, w := range waits {
+			unlock(t, w.lease)
+		}
+		last.granted(t, began)
+		unlock(t, last.lease)
+	})
+}
+
+func TestADowngradeHasNoGapThoughANodeIsSilent(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		const ttl = 10 * time.Second
+		m, other := b.mutex(t, lock.WithTTL(ttl)), b.mutex(t, lock.WithTTL(ttl))
+		writing := must(t, m.Lock)
+		reading, err := m.RLock(writing.Context(bg))
+		require.NoError(t, err)
+		writer := start(bg, other.Lock)
+		for _, n := range b.nodes[:len(b.nodes)/2] {
+			n.Silence(true)
+		}
+		unlock(t, writing)
+		for range 50 {
+			require.NoError(t, reading.Err())
+			require.False(t, writer.over())
+			time.Sleep(ttl / 10)
+		}
+		s, err := other.Inspect(bg)
+		require.NoError(t, err)
+		require.Equal(t, []string{reading.ID()}, s.Readers)
+		for _, n := range b.nodes[:len(b.nodes)/2] {
+			n.Silence(false)
+		}
+		unlock(t, reading)
+		writer.granted(t, time.Now())
+		unlock(t, writer.lease)
+	})
+}
+
+// What one node has not heard of, it hears with the next renewal.
+func TestANodeThatMissedTheDowngradeIsToldLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		keys, err := lua.NewKeys("lock", "config")
+		require.NoError(t, err)
+		b := &bubble{nodes: virtual.StartN(t, 3), keys: keys}
+		m := b.mutex(t, lock.WithTTL(10*time.Second))
+		writing := must(t, m.Lock)
+		reading, err := m.RLock(writing.Context(bg))
+		require.NoError(t, err)
+		late := b.nodes[2]
+		late.Refuse(func(args []string) bool { return slices.Contains([]string{"EVALSHA", "EVAL"}, args[0]) })
+		unlock(t, writing)
+		late.Refuse(nil)
+		require.False(t, late.Memory().Exists(keys.Readers))
+		time.Sleep(5 * time.Second)
+		require.True(t, late.Memory().Exists(keys.Readers))
+		unlock(t, reading)
+	})
+}
+
+// One of a process may read for no longer than its own settings say, while others of it go on.
+func TestOneOfThoseWhoShareMayEndAlone(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		const ttl = 10 * time.Second
+		h := virtual.NewHost(b.nodes)
+		c, err := lock.NewClient(h.Clients(t), lock.WithTTL(ttl))
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		m, brief := readwrite.New(c, "config"), readwrite.New(c, "config", lock.WithMaxHold(5*time.Second))
+		first := must(t, m.RLock)
+		second := must(t, brief.RLock)
+		ctx, cancel := context.WithCancel(bg)
+		third := must(t, m.RLock)
+		work := third.Context(ctx)
+		require.Contains(t, second.ID(), first.ID(), "they share")
+		require.Contains(t, third.ID(), first.ID())
+		cancel()
+		<-work.Done()
+		time.Sleep(2 * ttl)
+		require.NoError(t, first.Err())
+		var lost *lock.LeaseError
+		require.ErrorAs(t, second.Err(), &lost)
+		require.Equal(t, lock.ReasonMaxHold, lost.Reason)
+		require.ErrorAs(t, third.Err(), &lost)
+		require.Equal(t, lock.ReasonAbandoned, lost.Reason)
+		require.ErrorIs(t, second.Unlock(bg), lock.ErrLost)
+		require.ErrorIs(t, third.Unlock(bg), lock.ErrLost)
+		_, err = b.mutex(t).TryLock(bg)
+		require.ErrorIs(t, err, lock.ErrLocked)
+		unlock(t, first)
+		unlock(t, must(t, b.mutex(t).Lock))
+	})
+}
+
+func TestLossEndsAllWhoShare(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		const ttl = 10 * time.Second
+		h, m := b.host(t, lock.WithTTL(ttl))
+		leases := []*lock.Lease{must(t, m.RLock), must(t, m.RLock), must(t, m.RLock)}
+		began := time.Now()
+		h.Silence(true)
+		for _, l := range leases {
+			<-l.Done()
+			require.Less(t, time.Since(began), ttl)
+			require.ErrorIs(t, l.Err(), lock.ErrLost)
+			require.ErrorIs(t, l.Unlock(bg), lock.ErrLost)
+		}
+	})
+}
+
+func TestCloseGivesBackWhatIsShared(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		h := virtual.NewHost(b.nodes)
+		c, err := lock.NewClient(h.Clients(t))
+		require.NoError(t, err)
+		m := readwrite.New(c, "config")
+		leases := []*lock.Lease{must(t, m.RLock), must(t, m.RLock)}
+		waiting := start(bg, b.mutex(t).Lock)
+		released := time.Now()
+		require.NoError(t, c.Close())
+		for _, l := range leases {
+			require.ErrorIs(t, l.Err(), lock.ErrClosed)
+		}
+		require.Zero(t, waiting.granted(t, released))
+		unlock(t, waiting.lease)
+	})
+}
+
+func TestForceUnlockEndsAllWhoReadWhereverTheyAre(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		const ttl = 9 * time.Second
+		here, there := b.mutex(t, lock.WithTTL(ttl)), b.mutex(t, lock.WithTTL(ttl))
+		leases := []*lock.Lease{must(t, here.RLock), must(t, here.RLock), must(t, there.RLock)}
+		ended, err := here.ForceUnlock(bg)
+		require.NoError(t, err)
+		require.True(t, ended)
+		unlock(t, must(t, b.mutex(t).Lock))
+		for _, l := range leases {
+			<-l.Done()
+			var lost *lock.LeaseError
+			require.ErrorAs(t, l.Err(), &lost)
+			require.Equal(t, lock.ReasonForced, lost.Reason)
+		}
+	})
+}
+
+// One of a minority of the nodes reads nothing, and is in nobody's way for long.
+func TestVotesThatAreSplitBetweenTheKindsAreGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		keys, err := lua.NewKeys("lock", "config")
+		require.NoError(t, err)
+		b := &bubble{nodes: virtual.StartN(t, 5), keys: keys}
+		var waits []*wait
+		for i := range 20 {
+			m := b.mutex(t)
+			call := m.RLock
+			if i%3 == 0 {
+				call = m.Lock
+			}
+			w := &wait{done: make(chan struct{})}
+			waits = append(waits, w)
+			go func() {
+				defer close(w.done)
+				lease, err := call(bg)
+				if err == nil {
+					time.Sleep(time.Millisecond)
+					err = lease.Unlock(bg)
+				}
+				w.err = err
+			}()
+		}
+		for _, w := range waits {
+			<-w.done
+			require.NoError(t, w.err)
+		}
+	})
+}
+
+// A node that comes back empty is given those who read again, and lets nobody write meanwhile.
+func TestThoseWhoReadAreKeptThoughEachNodeForgetsThemInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		keys, err := lua.NewKeys("lock", "config")
+		require.NoError(t, err)
+		b := &bubble{nodes: virtual.StartN(t, 5), keys: keys}
+		const ttl = 9 * time.Second
+		m, other := b.mutex(t, lock.WithTTL(ttl)), b.mutex(t, lock.WithTTL(ttl))
+		leases := []*lock.Lease{must(t, m.RLock), must(t, m.RLock), must(t, other.RLock)}
+		writers := b.mutex(t)
+		for range 2 {
+			for _, n := range b.nodes {
+				n.Restart()
+				time.Sleep(2 * time.Second)
+				for _, l := range leases {
+					require.NoError(t, l.Err())
+				}
+				_, err := writers.TryLock(bg)
+				require.ErrorIs(t, err, lock.ErrLocked)
+			}
+		}
+		for _, n := range b.nodes {
+			in, err := n.Memory().ZMembers(keys.Readers)
+			require.NoError(t, err)
+			require.Len(t, in, 2)
+		}
+		unlock(t, leases...)
+		unlock(t, must(t, writers.Lock))
+	})
+}
+
+func TestACancelledWaitLeavesNothing(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		m, other := b.mutex(t), b.mutex(t)
+		held := must(t, other.Lock)
+		ctx, cancel := context.WithCancel(bg)
+		waits := []*wait{start(ctx, m.RLock), start(ctx, m.Lock), start(ctx, m.RLock)}
+		cancel()
+		for _, w := range waits {
+			<-w.done
+			require.ErrorIs(t, w.err, context.Canceled)
+			var failed *lock.AcquireError
+			require.True(t, errors.As(w.err, &failed))
+			require.Equal(t, held.ID(), failed.Holder)
+		}
+		synctest.Wait()
+		for _, n := range b.nodes {
+			require.False(t, n.Memory().Exists(b.keys.Queue))
+			require.False(t, n.Memory().Exists(b.keys.Waiters))
+		}
+		unlock(t, held)
+		synctest.Wait()
+		for _, n := range b.nodes {
+			require.False(t, n.Memory().Exists(b.keys.Lock))
+			require.False(t, n.Memory().Exists(b.keys.Readers))
+		}
+	})
+}
