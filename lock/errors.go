@@ -40,7 +40,8 @@ var (
 // An AcquireError says why a lock was not acquired. It is an [ErrLocked] if others had the
 // lock, an [ErrNoQuorum] if too few nodes could be asked, and never both; it is also the
 // context's error if that ended the wait, or [ErrClosed], or [ErrLost] if the owner's
-// earlier lease of the lock is lost and not unlocked yet, or [ErrUpgrade], or [ErrKind].
+// earlier lease of the lock is lost and not unlocked yet. An [ErrUpgrade] or an [ErrKind] is nothing else:
+// neither passes by waiting.
 type AcquireError struct {
 	Name   string
 	Holder string        // the hold id last seen, or whose turn it was; "" if none was
@@ -109,7 +110,9 @@ func (e *AcquireError) Unwrap() []error {
 		errs = append(errs, e.Last)
 	}
 	down := errors.Is(e.Err, ErrNoQuorum) || errors.Is(e.Last, ErrNoQuorum)
-	if e.Holder != "" && !down && !errors.Is(e.Err, ErrLocked) {
+	// Trying again would not help against these: they are no ErrLocked.
+	wrong := errors.Is(e.Err, ErrKind) || errors.Is(e.Err, ErrUpgrade)
+	if e.Holder != "" && !down && !wrong && !errors.Is(e.Err, ErrLocked) {
 		errs = append(errs, ErrLocked)
 	}
 	return errs
