@@ -38,6 +38,12 @@ type handle interface {
 	lock(ctx context.Context) (held, error)
 }
 
+// A sharing is a handle that also locks to read.
+type sharing interface {
+	handle
+	rlock(ctx context.Context) (held, error)
+}
+
 // held is a lock that somebody has.
 type held interface {
 	unlock() error
@@ -47,6 +53,7 @@ type held interface {
 var contenders = []contender{
 	{name: "holdfast", open: openHoldfast},
 	{name: "fair", open: openFair},
+	{name: "readwrite", open: openReadWrite},
 	{name: "redsync", open: openRedsync(0)},
 	{name: "redsync-1ms", open: openRedsync(time.Millisecond)},
 	{name: "redislock", one: true, open: openRedislock(100 * time.Millisecond)},
@@ -54,6 +61,7 @@ var contenders = []contender{
 	{name: "rueidislock", one: true, open: openRueidis},
 	{name: "redsync-local", open: openLocal(openRedsync(0))},
 	{name: "redislock-local", one: true, open: openLocal(openRedislock(100 * time.Millisecond))},
+	{name: "counting", one: true, open: openCounting},
 	{name: "raw", floor: true, open: openRaw},
 	{name: "scripts", floor: true, open: openScripts},
 	{name: "wire", floor: true, open: openWire},

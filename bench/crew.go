@@ -12,10 +12,20 @@ import (
 type job struct {
 	Workers int
 	Hold    time.Duration
+	Reads   int  // of a hundred times that a worker locks, those to read
+	Writers int  // so many workers write, and alone are recorded; the others read. 0: all do what Reads says
 	Own     bool // a name for each worker; otherwise all lock the same one
 	First   int  // the number of the first worker, among those of all processes
 	// Uncounted: nobody asks for the commands. To count them costs, the more the longer they are.
 	Uncounted bool
+}
+
+// reads tells whether that turn of that worker is to read.
+func (j job) reads(worker, turn int) bool {
+	if j.Writers > 0 {
+		return worker >= j.Writers
+	}
+	return j.Reads > 0 && turn%100 < j.Reads
 }
 
 // names is how many names all workers lock together.
@@ -82,7 +92,7 @@ func startCrew(l locker, j job, s *scene) *crew {
 			name, slot = fmt.Sprint("name:", j.First+i), &s.slots[j.First+i]
 		}
 		h := l.handle(name)
-		c.work.Go(func() { c.done[i] = c.run(h, slot) })
+		c.work.Go(func() { c.done[i] = c.run(h, slot, i) })
 	}
 	return c
 }
@@ -110,11 +120,15 @@ func (c *crew) stop() record {
 	return all
 }
 
-func (c *crew) run(h handle, s *slot) record {
+func (c *crew) run(h handle, s *slot, worker int) record {
 	r := record{Pairs: []int64{0}}
-	for c.phase.Load() != ending {
+	for turn := worker; c.phase.Load() != ending; turn++ { // they do not all write at once
+		lock, reads := h.lock, c.job.reads(worker, turn)
+		if reads {
+			lock = h.(sharing).rlock
+		}
 		began := now()
-		l, err := h.lock(c.ctx)
+		l, err := lock(c.ctx)
 		granted := now()
 		if err != nil {
 			if c.ctx.Err() == nil {
@@ -131,11 +145,11 @@ func (c *crew) run(h handle, s *slot) record {
 			_ = l.unlock()
 			break
 		}
-		gap := s.enter(granted)
+		gap := s.enter(granted, reads)
 		if c.job.Hold > 0 {
 			time.Sleep(c.job.Hold)
 		}
-		s.leave()
+		s.leave(reads)
 		c.inside.Add(-1)
 		unlocking := now()
 		err = l.unlock()
@@ -144,7 +158,7 @@ func (c *crew) run(h handle, s *slot) record {
 			r.fail(err)
 			continue
 		}
-		if c.phase.Load() != measuring {
+		if c.phase.Load() != measuring || c.job.Writers > 0 && reads {
 			continue
 		}
 		r.Pairs[0]++

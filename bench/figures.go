@@ -28,6 +28,7 @@ const (
 	gapP99   = "gap p99"
 	gapMax   = "gap max"
 	waitP50  = "wait p50"
+	waitP99  = "wait p99"
 	waitMean = "wait mean"
 	waitMax  = "wait max"
 	fairness = "Jain"
@@ -63,6 +64,7 @@ func (t *outcome) figures() figures {
 		gapP99:   quantile(t.Gaps, 0.99) / 1e3,
 		gapMax:   quantile(t.Gaps, 1) / 1e3,
 		waitP50:  quantile(t.Waits, 0.50) / 1e3,
+		waitP99:  quantile(t.Waits, 0.99) / 1e3,
 		waitMean: mean(t.Waits) / 1e3,
 		waitMax:  float64(t.Longest) / 1e3,
 		fairness: jain(t.Pairs),

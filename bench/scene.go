@@ -72,8 +72,8 @@ func (s *scene) overlaps() (sum int64) {
 
 // enter notes that the caller was granted the lock at that moment. It returns for how
 // long nobody had it, or a negative number if that is not known.
-func (s *slot) enter(at int64) (gap int64) {
-	if s.holders.Add(1) != 1 {
+func (s *slot) enter(at int64, reads bool) (gap int64) {
+	if inside := s.holders.Add(share(reads)); inside != 1 && (!reads || inside%reader != 0) {
 		s.overlaps.Add(1)
 	}
 	released := s.released.Swap(0)
@@ -84,7 +84,17 @@ func (s *slot) enter(at int64) (gap int64) {
 }
 
 // leave notes that the caller is about to unlock.
-func (s *slot) leave() {
+func (s *slot) leave(reads bool) {
 	s.released.Store(now())
-	s.holders.Add(-1)
+	s.holders.Add(-share(reads))
+}
+
+// reader is what one who reads counts among the holders: others like it leave no trace in the rest.
+const reader = 1 << 32
+
+func share(reads bool) int64 {
+	if reads {
+		return reader
+	}
+	return 1
 }
