@@ -49,6 +49,7 @@ func (q *queuer) ask() (*Lease, denial, error) {
 		q.succeeds = succession{open: true}
 	}
 	q.round++
+	q.place.opens()
 	r := t.request()
 	r.Noted = true
 	a := &asking{queuer: q, tenure: t, round: q.round, unsent: patience(t.ttl), ticket: q.ticket}

@@ -57,8 +57,12 @@ const (
 func (c *Client) join(p *place, key contestKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p.contest = c.contest(key)
-	p.contest.queue = append(p.contest.queue, p)
+	ct := c.contest(key)
+	p.contest = ct
+	if p.queuer != nil {
+		p.leader = ct.leads(p)
+	}
+	ct.queue = append(ct.queue, p)
 }
 
 // contest finds or makes the contest for key. Called with mu held.
@@ -74,6 +78,7 @@ func (c *Client) contest(key contestKey) *contest {
 
 // remove takes p out of the queue, and wakes who is at the head after it. Called with mu held.
 func (ct *contest) remove(p *place) {
+	ct.desert(p)
 	switch ct.drop(p) {
 	case -1:
 		return
@@ -187,6 +192,7 @@ func (c *Client) won(t *tenure, p *place) bool {
 		ct.rivals.lost = 0
 	}
 	if p != nil {
+		ct.bring(t, p)
 		ct.remove(p)
 	}
 	c.mu.Unlock()

@@ -185,6 +185,9 @@ func (c *Client) heard(message string) {
 	id, about, _ := strings.Cut(message, " ")
 	if about == writerWaits {
 		c.reads[id].shut()
+		if q := c.queuers[id]; q != nil && q.place != nil {
+			q.place.closed = true
+		}
 		return
 	}
 	q := c.queuers[id]

@@ -18,6 +18,12 @@ type place struct {
 	attempts  bool   // its attempt is under way
 	lease     *Lease // that it was passed; nil: none
 
+	// Of a queuer that reads; see lead.
+	leader *place    // whose place it shares; nil: it has one of its own
+	opened time.Time // when it began to ask the nodes for the first time; zero: it has not
+	closed bool      // somebody waits to write behind it: no more follow it
+	estate *estate   // what one that it followed has left to it; nil: nothing
+
 	// Of a queuer.
 	id        string    // of the hold that waits on the nodes; "": none yet
 	ticket    int64     // once a quorum has it; 0: not yet
@@ -34,7 +40,7 @@ func (p *place) began() time.Time {
 }
 
 // tried tells whether p, a contender's or nil, has made an attempt before.
-func (p *place) tried() bool { return p != nil && p.contender.tried }
+func (p *place) tried() bool { return p != nil && p.contender != nil && p.contender.tried }
 
 // turn tells whether p, a contender's, is to make an attempt now. If not as this process has the
 // name, it tells by what tenure.

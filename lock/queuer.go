@@ -54,21 +54,31 @@ func (q *queuer) try() (*Lease, denial, error) {
 	c := q.engine.client
 	if q.place == nil {
 		var why *denial
-		if !c.listening() && !c.crowded(q.engine.contest()) {
+		alone := !c.listening() && !c.crowded(q.engine.contest())
+		if q.engine.reads() {
+			q.place = &place{queuer: q}
+			c.join(q.place, q.engine.contest())
+		}
+		if alone {
 			// Nobody has been in the way yet: one round may do. Who queues must be
 			// able to hear first, and that takes another.
-			lease, d, err := q.engine.attempt(q.ctx, q.slot, nil)
+			lease, d, err := q.engine.attempt(q.ctx, q.slot, q.place)
 			if lease != nil || err != nil || d.final {
 				return lease, d, err
 			}
 			why = &d
 		}
-		q.place = &place{queuer: q}
-		c.join(q.place, q.engine.contest())
+		if q.place == nil {
+			q.place = &place{queuer: q}
+			c.join(q.place, q.engine.contest())
+		}
 		if why != nil {
 			q.place.note(q, *why, false)
 		}
 		c.listen()
+	}
+	if q.follows() {
+		return nil, q.place.seen(), nil
 	}
 	if q.tenure == nil && !c.listening() && !q.waited {
 		return nil, q.place.seen(), nil
@@ -100,6 +110,9 @@ func (q *queuer) wait(d denial) error {
 	if q.full {
 		q.full = false
 		return q.awaitRoom()
+	}
+	if q.place.follows() {
+		return q.sleep(q.place.listen(), nil, 0)
 	}
 	if q.tenure == nil {
 		// A node drops a head that nobody listens for, so listen first. The
@@ -175,22 +188,36 @@ func (q *queuer) exit() {
 	}
 }
 
-// passed implements turns: nothing is passed on but by the nodes.
-func (q *queuer) passed() *Lease { return nil }
+// passed implements turns: nothing is passed on but by the nodes, or by one that reads to those who
+// followed it.
+func (q *queuer) passed() *Lease {
+	if q.place == nil {
+		return nil
+	}
+	return q.place.passed()
+}
 
-// leave takes the hold out of every queue, and gives back what a node may have granted.
+// leave takes the hold out of every queue, and gives back what a node may have granted; unless others
+// share its place, who wait on with it.
 func (q *queuer) leave() *Lease {
 	q.exit()
+	if q.place != nil {
+		_ = q.follows() // what was left to it is its to give back
+	}
+	if q.tenure != nil && q.place.bequeath() {
+		q.tenure = nil
+	}
 	if q.tenure != nil {
 		q.engine.client.unqueue(q.tenure.id)
 		q.tenure.giveBack(true)
 		q.tenure = nil
 	}
-	if q.place != nil {
-		q.place.leave()
-		q.place = nil
+	if q.place == nil {
+		return nil
 	}
-	return nil
+	l := q.place.leave()
+	q.place = nil
+	return l
 }
 
 func (q *queuer) seen() denial {

@@ -42,6 +42,16 @@ local late = 10 * 1000
 -- uses clock, place, queue, rw
 local now = clock()
 local reader = reads(ARGV[1])
+
+-- Tells those of these holds that read that somebody waits to write from now on.
+local function overtaken(ids, channel)
+  for i = 1, #ids do
+    if reads(ids[i]) then
+      redis.pcall('PUBLISH', channel .. (string.match(ids[i], '^(.*):') or ''), ids[i] .. ' waits')
+    end
+  end
+end
+
 sweep(KEYS[1], KEYS[6], now)
 
 -- What one who reads is told: also who waits to write, whom no later one may pass.
@@ -95,12 +105,11 @@ if held or first then
     ticket = enqueue(KEYS[4], KEYS[5], now, ARGV[1], ARGV[4], ARGV[5], ARGV[6], who)
     -- With its ticket restored it may be before the others after all.
     first = barrier(KEYS[4], KEYS[5], held and now - late * ARGV[6] or now, ARGV[1], reader)
-    -- Those who read let no more join them when they are told; if the message is lost, when they ask.
+    -- Those who read, or wait to, let no more join them when they are told; if the message is lost, when
+    -- they have not heard for too long.
     if not waited and not reader then
-      local readers = redis.call('ZRANGE', KEYS[6], 0, 99)
-      for i = 1, #readers do
-        redis.pcall('PUBLISH', ARGV[8] .. (string.match(readers[i], '^(.*):') or ''), readers[i] .. ' waits')
-      end
+      overtaken(redis.call('ZRANGE', KEYS[6], 0, 99), ARGV[8])
+      overtaken(redis.call('ZREVRANGE', KEYS[4], 0, 99), ARGV[8])
     end
   end
   if held or first then

@@ -33,9 +33,8 @@ func (f *frozen) rw(call lua.Call) lua.Acquired {
 func TestThoseWhoReadStandTogetherAndEnterTogether(t *testing.T) {
 	t.Parallel()
 	f := freeze(t)
-	require.Equal(t, []string{message(reader, writer2), message(reader2, writer2)}, f.told(rwTry(writer2),
-		rwAsk(reader, proposal(0), 1), rwAsk(reader2, proposal(0), 1), rwAsk(writer, proposal(0), 1), rwAsk(reader3, proposal(0), 1),
-		rwEnd(writer2, 0)), "those before the first that writes")
+	f.run(rwTry(writer2), rwAsk(reader, proposal(0), 1), rwAsk(reader2, proposal(0), 1), rwAsk(writer, proposal(0), 1), rwAsk(reader3, proposal(0), 1))
+	require.Equal(t, []string{message(reader, writer2), message(reader2, writer2)}, f.told(rwEnd(writer2, 0)), "those before the first that writes")
 	a := f.rw(rwAsk(reader3, final(4), 2))
 	require.Zero(t, a.Token, "one that writes is before it")
 	require.Equal(t, writer, a.Head)
@@ -58,6 +57,10 @@ func TestOneThatWaitsToWriteTellsThoseWhoRead(t *testing.T) {
 	f.run(rwTry(reader), rwTry(reader2))
 	require.Equal(t, []string{message(reader, "waits"), message(reader2, "waits")}, f.told(rwAsk(writer, proposal(0), 1)))
 	require.Empty(t, f.told(rwAsk(writer, final(1), 2)), "once")
+	// Those who wait to read are told, too, of one that is behind them.
+	f.run(rwAsk(reader3, proposal(0), 1))
+	require.Contains(t, f.told(rwAsk(writer2, proposal(0), 1)), message(reader3, "waits"))
+	f.run(rwEnd(reader3, 0), rwEnd(writer2, 0))
 	l, err := lua.ParseLooked(f.run(rwLook(reader)))
 	require.NoError(t, err)
 	require.Equal(t, lua.Looked{Writer: true}, l)

@@ -531,7 +531,7 @@ func TestVotesThatAreSplitBetweenTheKindsAreGivenBack(t *testing.T) {
 	})
 }
 
-// A node that comes back empty is given those who read again, and lets nobody write meanwhile.
+// A node that was emptied is given those who read again, and so nobody writes meanwhile.
 func TestThoseWhoReadAreKeptThoughEachNodeForgetsThemInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		keys, err := lua.NewKeys("lock", "config")
@@ -543,7 +543,7 @@ func TestThoseWhoReadAreKeptThoughEachNodeForgetsThemInTurn(t *testing.T) {
 		writers := b.mutex(t)
 		for range 2 {
 			for _, n := range b.nodes {
-				n.Restart()
+				n.Flush()
 				time.Sleep(2 * time.Second)
 				for _, l := range leases {
 					require.NoError(t, l.Err())

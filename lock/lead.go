@@ -1,0 +1,149 @@
+package lock
+
+import (
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+// Of the goroutines of a process that wait to read, those who come one after the other share a place in the queue
+// on the nodes: the first of them leads, and the others follow it. When it is granted the lock, they join its
+// tenure. Who leads tells the nodes nothing of those who follow, so they cost no command; and when it
+// leaves, the next one waits on in its place.
+//
+// One follows under the same rule as it joins (join.go): nobody is known to wait to write behind the place, by a message
+// or of this process, and the place is not older than what a message may be late if it is lost.
+
+// An estate is what one who leaves has of the place on the nodes.
+type estate struct {
+	tenure *tenure
+	ticket lua.Ticket
+	round  int64
+}
+
+// leads returns whom p follows, which is to read; nil: nobody. Called with mu held, before p is in the queue: from then on
+// others may follow it.
+func (ct *contest) leads(p *place) *place {
+	if !p.queuer.engine.reads() {
+		return nil
+	}
+	now := time.Now()
+	for _, before := range slices.Backward(ct.queue) {
+		switch {
+		case before.writes():
+			return nil
+		case before.leader != nil:
+			continue
+		case before.closed || !before.opened.IsZero() && now.Sub(before.opened) >= maxUnheard,
+			!before.queuer.engine.set.same(&p.queuer.engine.set):
+			return nil
+		}
+		return before
+	}
+	return nil
+}
+
+// same tells whether leases with other can be within one tenure (U2), as suits does for one that is there.
+func (s *settings) same(other *settings) bool {
+	return s.renew && other.renew && s.ttl == other.ttl && s.note == other.note && s.rest == other.rest &&
+		s.minHold+other.minHold == 0
+}
+
+// follows tells whether the place is another's.
+func (p *place) follows() bool {
+	c := p.contest.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return p.leader != nil
+}
+
+// follows tells whether q need not ask, as another one does. If that one has left, q takes over what it had.
+func (q *queuer) follows() bool {
+	c := q.engine.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := q.place
+	if e := p.estate; e != nil {
+		p.estate = nil
+		q.tenure, q.ticket, q.round = e.tenure, e.ticket, e.round
+		q.tenure.first.slot = q.slot
+	}
+	return p.leader != nil
+}
+
+// opens notes when p began to ask the nodes for its place.
+func (p *place) opens() {
+	c := p.contest.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p.opened.IsZero() {
+		p.opened = time.Now()
+	}
+}
+
+// bring has those who follow p, which t was granted to, read within t. Called with mu held, before others know t.
+//
+// Why they may: they were there when nobody was known to wait to write behind p, and p is not before its turn.
+func (ct *contest) bring(t *tenure, p *place) {
+	if !t.reads {
+		return
+	}
+	now := time.Now()
+	for _, f := range slices.Clone(ct.queue) {
+		if f.leader != p {
+			continue
+		}
+		q := f.queuer
+		if (ending{q.ctx}).Err() != nil || q.slot.held() != nil || !now.Before(t.validity) {
+			continue // it gives up, re-enters, or asks for itself
+		}
+		t.holds++
+		h := &hold{tenure: t, slot: q.slot.claim(), number: t.holds, token: t.first.token, began: now}
+		f.lease = h.lease(q.engine, now, t.validity)
+		t.begin(h)
+		h.slot.set(h)
+		ct.take(f)
+	}
+}
+
+// desert has those who follow p, which is leaving, do without it: the first of them leads the others. Called
+// with mu held.
+func (ct *contest) desert(p *place) {
+	var first *place
+	for _, f := range ct.queue {
+		switch {
+		case f.leader != p:
+		case first == nil:
+			first, f.leader = f, nil
+			f.opened, f.closed = p.opened, p.closed
+			f.stir(true)
+		default:
+			f.leader = first
+		}
+	}
+}
+
+// bequeath leaves what p has on the nodes to the first that follows it, and tells whether there is one.
+func (p *place) bequeath() bool {
+	c := p.contest.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.IndexFunc(p.contest.queue, func(f *place) bool { return f.leader == p && (ending{f.queuer.ctx}).Err() == nil })
+	if i < 0 || p.lease != nil {
+		return false
+	}
+	q, f := p.queuer, p.contest.queue[i]
+	f.leader, f.opened, f.closed = nil, p.opened, p.closed
+	f.id, f.ticket, f.asked = p.id, p.ticket, p.asked
+	f.estate = &estate{tenure: q.tenure, ticket: q.ticket, round: q.round}
+	p.id, p.ticket = "", 0
+	c.queuers[f.id] = f.queuer
+	for _, other := range p.contest.queue {
+		if other.leader == p {
+			other.leader = f
+		}
+	}
+	f.stir(true)
+	return true
+}
