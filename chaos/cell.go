@@ -29,6 +29,9 @@ type Cell struct {
 	Hold     time.Duration // each lease is held so long, renewed, and entered again at the end; 0: it is drawn
 	Passing  bool          // most holds are to be passed on within a process
 	Transfer bool          // locks are accounts: each is taken together with the other one, by package multi
+	Election bool          // locks are elections: workers are candidates, by package election
+	MinHold  time.Duration // for which a lock stays taken from its grant
+	Rested   time.Duration // for which it stays taken after a holder that crashed or lost it
 }
 
 func (c Cell) workers() int { return max(c.Workers, 1) }
@@ -218,6 +221,30 @@ func transferring(n int, faults ...Kind) Cell {
 	}, faults...)
 }
 
+// electing is a cell in which all are candidates for one leadership. Some resign, some lead until
+// their context ends, and some of these go on for longer than a TTL.
+func electing(n int, faults ...Kind) Cell {
+	name := "elections, AOF always"
+	if len(faults) == 0 {
+		name = "elections, calm"
+	}
+	return cell(name, n, func(c *Cell) {
+		disk(Always)(c)
+		c.Election = true
+		c.Long = 0
+		c.Locks = []string{"fair-leader"} // an election is a fair lock
+	}, faults...)
+}
+
+// staying is a cell in which locks stay taken when nobody works under them any more: for a
+// while from their grant, and after a holder that crashed.
+func staying(n int, faults ...Kind) Cell {
+	return cell("minimum hold and rest, AOF always", n, func(c *Cell) {
+		disk(Always)(c)
+		c.MinHold, c.Rested, c.Long = 600*time.Millisecond, time.Second, 40
+	}, faults...)
+}
+
 // faults that leave what the promises rest on as it is, as long as servers keep on disk
 // what they confirm.
 var harmless = []Kind{
@@ -252,9 +279,10 @@ func cells() []Cell {
 	add("clock jumps", nil, ClockJump)
 	add("clock drift", long, ClockDrift)
 	for _, n := range []int{1, 3, 5} {
-		list = append(list, late(n), stalled(n), patient(n), crowded(n), passing(n, harmless...), transferring(n, harmless...))
+		list = append(list, late(n), stalled(n), patient(n), crowded(n), passing(n, harmless...), transferring(n, harmless...),
+			electing(n, harmless...), staying(n, harmless...))
 	}
-	list = append(list, transferring(1), transferring(3), sharded(), inTurn(3), inTurn(5), inventory())
+	list = append(list, transferring(1), transferring(3), electing(1), electing(3), sharded(), inTurn(3), inTurn(5), inventory())
 	add("everything, AOF always", disk(Always), harmless...)
 	add("everything, nothing on disk, guard", disk(Nothing), harmless...)
 	return list

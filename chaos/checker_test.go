@@ -83,6 +83,25 @@ func (h *History) sharded() {
 	h.Faults = []Fault{{Kind: StopNode, Node: 1, Worker: all, Began: 10 * ms}}
 }
 
+// elect makes the names elections, in which nobody leads twice at once.
+func (h *History) elect() {
+	h.Cell.Election = true
+	h.Calls = slices.DeleteFunc(h.Calls, func(c *Call) bool { return c.Within > 0 })
+	h.Looks[0] = looked(10, "orders", Sight{Hold: "A", Count: 1})
+}
+
+// queued has a candidate of a process that has led before stand in the queue for long.
+func (h *History) queued() {
+	h.elect()
+	h.call("F1").Hold = "w:1"
+	h.Looks = h.Looks[:2]
+	h.Calls = append(h.Calls, &Call{Proc: "w0.0", Op: 9, Name: "fair-desk", Invoke: 300 * ms})
+	for at := int64(310); at < 4_000; at += 100 {
+		h.Looks = append(h.Looks, looked(at, "fair-desk", Sight{Queue: []fifo.Place{{Hold: "w:2", Ticket: 4}}}))
+	}
+	h.End = 4_000 * ms
+}
+
 // lose has the lease end at a moment, for a reason.
 func (c *Call) lose(at int64, why lock.Reason) {
 	c.Lost, c.Held, c.Over = at*ms, (at-1)*ms, why.String()
@@ -184,6 +203,35 @@ var damages = []struct {
 		to := Access{At: 300 * ms, Name: "bob", Token: 1, Write: true, Base: 1, Value: 2, OK: true}
 		from.With = &to
 		h.Store = append(h.Store[:0], from, to)
+	}},
+	{"leaders", "one is called to lead while another does", func(h *History) {
+		h.elect()
+		h.call("B").Return = 30 * ms
+	}},
+	{"leaders", "one owner leads twice at once", func(h *History) { h.Cell.Election = true }},
+	{"leaders", "the leadership was given back before the leader had returned", func(h *History) {
+		h.elect()
+		a := h.call("A")
+		a.Lost, a.Held, a.Unlock, a.Unlocked = 31*ms, 30*ms, 80*ms, 81*ms // and it was no loss
+	}},
+	{"queue", "a candidate stays in the queue after its context has ended", func(h *History) {
+		h.queued()
+		h.Calls[len(h.Calls)-1].Off = 400 * ms
+	}},
+	{"queue", "a candidate stays in the queue after it has returned", func(h *History) {
+		h.queued()
+		h.Calls[len(h.Calls)-1].Return = 400 * ms
+	}},
+	{"stays", "a lock is granted before its minimum hold is over", func(h *History) { h.Cell.MinHold = time.Minute }},
+	{"stays", "a lock does not rest after a crash", func(h *History) {
+		h.Cell.Rested = time.Second
+		h.killed["w0.0"] = 45 * ms
+		a := h.call("A")
+		a.Unlock, a.Unlocked, a.Deadline = 0, 0, 46*ms
+	}},
+	{"stays", "a lock does not rest after it could not be renewed", func(h *History) {
+		h.Cell.Rested = time.Second
+		h.call("A").lose(50, lock.ReasonNotRenewed)
 	}},
 	{"residue", "a key is left", func(h *History) { h.Left = []string{"n0 lock:{orders}"} }},
 }
@@ -293,6 +341,34 @@ func TestHistoriesThatOnlyLookBad(t *testing.T) {
 				h.Looks = append(h.Looks, looked(at, "orders", Sight{Hold: "w:9", Count: 1}))
 			}
 			h.End = 6_000 * ms
+		},
+		"a leader was away while it lost the leadership": func(h *History) {
+			h.elect()
+			a := h.call("A")
+			a.Lost, a.Held, a.Over = 90*ms, 40*ms, lock.ReasonNotRenewed.String()
+			a.Deadline, a.Unlock, a.Unlocked = 45*ms, 91*ms, 92*ms
+			a.Failed = "lost"
+			h.Faults = []Fault{{Kind: StopWorker, Worker: 0, Began: 30 * ms, Ended: 90 * ms}, {Kind: KillNode, Began: 30 * ms, Node: 0}, {Kind: KillNode, Began: 30 * ms, Node: 1}}
+			h.away = []span{{"w0.0", 30 * ms, 90 * ms}}
+		},
+		"a candidate waits for long": func(h *History) { h.queued() },
+		"a candidate that left was cut off": func(h *History) {
+			h.queued()
+			h.Calls[len(h.Calls)-1].Off = 400 * ms
+			for node := range 3 {
+				h.Faults = append(h.Faults, Fault{Kind: CutUp, Node: node, Worker: all, Began: 390 * ms, Ended: 4_000 * ms})
+			}
+		},
+		"each was granted it when its minimum hold was over": func(h *History) {
+			h.Cell.MinHold = 50 * time.Millisecond // which a re-entry does not prolong
+			h.Calls = h.Calls[:3]
+			h.Looks, h.Store = nil, nil
+		},
+		"who unlocked it before it was killed leaves no rest": func(h *History) {
+			h.Cell.Rested = time.Second
+			h.killed["w0.0"] = 51 * ms
+			h.Calls = h.Calls[:3]
+			h.Looks, h.Store = nil, nil
 		},
 		"a fixed lease was over": func(h *History) { h.call("B").lose(90, lock.ReasonExpired) },
 		"who waits has no quorum": func(h *History) {

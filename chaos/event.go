@@ -21,6 +21,7 @@ const (
 	evUnlocked = "unlocked" // it returned
 	evFinal    = "final"    // a last Lock, for which nothing stands in the way, is about to be called
 	evServed   = "served"   // it returned
+	evOff      = "off"      // the context of a candidate has ended
 	evAsleep   = "asleep"   // the process did not come to run from From on, until now
 )
 

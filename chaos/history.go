@@ -52,6 +52,7 @@ type Call struct {
 	Fixed  bool // not renewed
 
 	Invoke  int64
+	Off     int64 // when its context ended, of a candidate; 0: not
 	Return  int64 // 0: it did not
 	Err     string
 	Refused bool // as there was no quorum, and the caller had time left
@@ -161,6 +162,8 @@ func (c *Call) take(e Event) {
 		c.Invoke, c.Name, c.Within, c.Blocks, c.Fixed, c.TTL = e.At, e.Name, e.Within, e.Blocks, e.Fixed, e.TTL
 	case evFinal:
 		c.Final = true
+	case evOff:
+		c.Off = e.At
 	case evGranted:
 		c.Return, c.Hold, c.Token, c.Count, c.Held = e.At, e.Hold, e.Token, e.Count, e.At
 		c.First = e.Deadline

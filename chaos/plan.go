@@ -21,7 +21,8 @@ type plan struct {
 	sure       bool          // waits on when the worker is to come to its end
 	crossed    bool          // ends its leases in the order in which it took them
 	extend     time.Duration // Extend by this; 0: not
-	outstay    bool          // keeps a fixed lease until it is told that it is over
+	outstay    bool          // keeps a fixed lease until it is told that it is over; leads until its context ends
+	clean      time.Duration // of a leader: goes on for so long after its context has ended
 	pause      time.Duration // then
 }
 
@@ -39,6 +40,19 @@ func draw(cfg *Config, goroutine, n int) plan {
 		p := plan{back: rng.IntN(2) == 0, try: rng.IntN(6) == 0, wait: lastWait, hold: rng.N(pace / 30), pause: rng.N(pace / 12)}
 		if rng.IntN(4) == 0 { // cancelled early
 			p.wait = rng.N(pace/10) + time.Millisecond
+		}
+		return p
+	}
+	if cfg.Election {
+		p := plan{
+			lock: cfg.Names[rng.IntN(len(cfg.Names))], wait: pace/10 + rng.N(6*pace),
+			hold: rng.N(pace / 4), outstay: rng.IntN(3) == 0, pause: rng.N(pace / 12),
+		}
+		if rng.IntN(3) == 0 { // called off early
+			p.wait = rng.N(pace/2) + time.Millisecond
+		}
+		if rng.IntN(2) == 0 {
+			p.clean = rng.N(3 * ttl / 2)
 		}
 		return p
 	}

@@ -35,6 +35,9 @@ type Config struct {
 	Long       int           // percent of the leases that are long
 	Hold       time.Duration // for which each lease is held; 0: it is drawn
 	Transfer   bool          // the names are two accounts, which are locked together
+	Election   bool          // the names are elections
+	MinHold    time.Duration // for which a lock stays taken from its grant
+	Rest       time.Duration // for which it stays taken after a holder that crashed or lost it
 	Guard      time.Duration
 	Timeout    time.Duration // of a node
 	Heartbeat  time.Duration
@@ -98,10 +101,14 @@ func runWorker(text string) error {
 	for g := range cfg.Goroutines {
 		all.Go(func() {
 			for n := 0; w.work.Err() == nil; n++ {
-				if p := draw(cfg, g, n); cfg.Transfer {
+				switch p := draw(cfg, g, n); {
+				case cfg.Transfer:
 					w.transfer(w.work, p, false)
 					sleep(w.work, p.pause)
-				} else {
+				case cfg.Election:
+					w.campaign(w.work, p, false)
+					sleep(w.work, p.pause)
+				default:
 					w.do(p)
 				}
 			}
@@ -132,6 +139,7 @@ func (w *worker) connect(nodes []redis.UniversalClient) (*lock.Client, error) {
 	opts := []lock.ClientOption{
 		lock.WithTTL(w.cfg.TTL), lock.WithNodeTimeout(w.cfg.Timeout),
 		lock.WithRestartGuard(w.cfg.Guard), lock.WithWaiterHeartbeat(w.cfg.Heartbeat),
+		lock.WithMinHold(w.cfg.MinHold), lock.WithRest(w.cfg.Rest),
 	}
 	if w.cfg.Worker%2 == 1 { // each of its holds is written down, behind the grant
 		opts = append(opts, lock.WithLabel(w.cfg.proc()))
@@ -159,6 +167,10 @@ func (w *worker) finish() {
 		return
 	}
 	for _, name := range w.cfg.Names {
+		if w.cfg.Election {
+			w.campaign(context.Background(), plan{lock: name, wait: lastWait}, true)
+			continue
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), lastWait)
 		if h := w.lock(ctx, w.mutex(name), acquisition{name: name, final: true, blocks: true}); h != nil {
 			h.update(0)

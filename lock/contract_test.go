@@ -3,6 +3,7 @@ package lock_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"log/slog"
 	"testing"
 	"time"
@@ -35,6 +36,8 @@ var (
 	_ func(time.Duration) lock.ClientOption          = lock.WithRestartGuard
 	_ func(*slog.Logger) lock.ClientOption           = lock.WithLogger
 	_ lock.ClientOption                              = lock.Option(nil) // the default of a client's locks
+
+	_ func(context.Context, *lock.Client, string) iter.Seq2[lock.Entry, error] = lock.List
 
 	_ func(context.Context) context.Context     = lock.WithOwner
 	_ func(context.Context) context.Context     = lock.WithoutOwner
@@ -96,6 +99,7 @@ var (
 	_ = func(n lock.NodeState) (address string, reachable bool, holder string, count int, ttl time.Duration, token int64, err error) {
 		return n.Address, n.Reachable, n.Holder, n.Count, n.TTL, n.Token, n.Err
 	}
+	_ = func(e lock.Entry) (name string, state lock.State) { return e.Name, e.State }
 	_ = func(e lock.LeaseError) (op, name, hold string, err error, reason lock.Reason, last error) {
 		return e.Op, e.Name, e.Hold, e.Err, e.Reason, e.Last
 	}

@@ -36,6 +36,14 @@ var electionMutants = []Mutant{
 		Tests:   "^TestOneOwnerDoesNotLeadTwice$",
 	},
 	{
+		Name:    "a candidate stays in the queue after its context has ended",
+		File:    "election/election.go",
+		Old:     "e.mutex.Lock(lock.WithoutOwner(ctx))",
+		New:     "e.mutex.Lock(context.WithoutCancel(lock.WithoutOwner(ctx)))",
+		Package: "election",
+		Tests:   "^TestACandidateWhoseContextEndsLeavesTheQueue$",
+	},
+	{
 		Name:    "a loss ends Run",
 		File:    "election/election.go",
 		Old:     "again, err = true, nil",

@@ -53,6 +53,7 @@ func mutants() []Mutant {
 		lockOwnerMutants,
 		lockClientMutants,
 		lockInspectMutants,
+		lockListMutants,
 		fairQueueMutants,
 		fairLeaveMutants,
 		fairWaiterMutants,

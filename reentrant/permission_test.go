@@ -78,6 +78,10 @@ func TestUserOfTheDocsCanDoEverything(t *testing.T) {
 			channels, err := admin.PubSubChannels(bg, "lock:*").Result()
 			return err == nil && len(channels) > 0
 		}, "the other one listens")
+		for entry, err := range lock.List(bg, one, "") {
+			require.NoError(t, err)
+			require.Equal(t, name, entry.Name)
+		}
 		require.NoError(t, inner.Unlock(bg))
 		require.NoError(t, lease.Unlock(bg))
 		require.NoError(t, <-waited)
@@ -103,6 +107,10 @@ func TestUserOfTheDocsCanDoEverythingOnACluster(t *testing.T) {
 		cluster.Move(t, cluster.Slot(t, name), cluster.Servers[0], cluster.Servers[1], func(step string) {
 			require.NoError(t, held.Extend(bg, time.Hour), step)
 		})
+		for entry, err := range lock.List(bg, locks, "") {
+			require.NoError(t, err)
+			require.Equal(t, name, entry.Name)
+		}
 		require.NoError(t, held.Unlock(bg))
 	}
 	for _, admin := range admins {

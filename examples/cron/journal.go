@@ -20,3 +20,10 @@ func (j *journal) begin(slot int) bool {
 	j.runs++
 	return true
 }
+
+// has tells whether slot was begun.
+func (j *journal) has(slot int) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slot <= j.last
+}

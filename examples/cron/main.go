@@ -1,5 +1,5 @@
 // Cron shows a job that every one of many schedulers starts at the same time, and that
-// only one of them runs.
+// only one of them runs, though their clocks are further apart than the job takes.
 //
 //	go run ./examples/cron
 //	go run ./examples/cron -redis localhost:6379
@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -23,15 +22,19 @@ func main() { nodes.Main(1, schedule) }
 
 const (
 	schedulers = 5
-	times      = 4
-	every      = 500 * time.Millisecond
+	times      = 3
+	every      = 2 * time.Second
 	work       = 100 * time.Millisecond
-	late       = 300 * time.Millisecond // how far apart the schedulers' clocks may be
+	apart      = 400 * time.Millisecond // how far apart the schedulers' clocks are
+	// hold is how long the lock stays taken, however soon the work is done: longer than clocks are
+	// apart, so that the last scheduler finds it taken, and over before the next time.
+	hold = 1200 * time.Millisecond
 )
 
 func schedule(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
-	tell.Textf("%d schedulers, %d times, every %v.", schedulers, times, every)
+	tell.Textf("%d schedulers, %d times, every %v; the work takes %v, and clocks are up to %v apart.", schedulers, times, every, work, apart)
 	j := &journal{}
+	start := time.Now()
 	errs := make([]error, schedulers)
 	var running sync.WaitGroup
 	for i := range schedulers {
@@ -43,7 +46,9 @@ func schedule(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 				return
 			}
 			defer locks.Close()
-			errs[i] = run(ctx, reentrant.New(locks, "job:backup"), j, fmt.Sprintf("cron %d", i+1), tell)
+			job := reentrant.New(locks, "job:backup", lock.WithMinHold(hold))
+			wrong := time.Duration(i) * apart / (schedulers - 1) // by how much its clock is behind
+			errs[i] = run(ctx, job, j, start.Add(wrong), fmt.Sprintf("cron %d", i+1), tell)
 		})
 	}
 	running.Wait()
@@ -51,16 +56,23 @@ func schedule(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 	return errors.Join(errs...)
 }
 
-// run is one scheduler.
-func run(ctx context.Context, job *reentrant.Mutex, j *journal, me string, tell *story.Teller) error {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
+// run is one scheduler. By its clock, the program began at start.
+func run(ctx context.Context, job *reentrant.Mutex, j *journal, start time.Time, me string, tell *story.Teller) error {
 	for slot := 1; slot <= times; slot++ {
-		<-tick.C
-		time.Sleep(rand.N(late)) // no two clocks are the same
-		err := backup(ctx, job, j, slot, me, tell)
-		// Another runs it now. Who must have it done even if that one dies in the middle
-		// calls Lock in place of TryLock: it waits, and then finds it done, or not.
+		due := start.Add(time.Duration(slot) * every)
+		if err := sleep(ctx, time.Until(due)); err != nil {
+			return err
+		}
+		err := backup(ctx, job, j, slot, due, me, tell)
+		// Another one has it, or had it just now. If the journal does not know of that, this may
+		// still be the time before, on a machine that was too busy for it; or the one that has it
+		// has died.
+		for errors.Is(err, lock.ErrLocked) && !j.has(slot) {
+			if err := sleep(ctx, work); err != nil {
+				return err
+			}
+			err = backup(ctx, job, j, slot, due, me, tell)
+		}
 		if err != nil && !errors.Is(err, lock.ErrLocked) {
 			return err
 		}
@@ -69,18 +81,31 @@ func run(ctx context.Context, job *reentrant.Mutex, j *journal, me string, tell 
 }
 
 // backup runs the job for slot unless that has been done.
-func backup(ctx context.Context, job *reentrant.Mutex, j *journal, slot int, me string, tell *story.Teller) error {
+func backup(ctx context.Context, job *reentrant.Mutex, j *journal, slot int, due time.Time, me string, tell *story.Teller) error {
 	lease, err := job.TryLock(ctx)
 	if err != nil {
 		return err
 	}
-	defer lease.Unlock(ctx)
-	// The lock keeps two from running at once. The journal keeps a scheduler whose
-	// clock is behind from running again what was done before it came.
+	defer lease.Unlock(ctx) // the lock is free when hold has passed since TryLock
+	// The lock keeps two from running at once, and by its minimum hold also from running one
+	// after the other. The journal is for what no lock can know: that somebody comes later
+	// than clocks are apart.
 	if !j.begin(slot) {
+		tell.Linef(me, "comes %v late and finds that backup %d was run", time.Since(due).Round(time.Millisecond), slot)
 		return nil
 	}
 	tell.Linef(me, "runs backup %d", slot)
-	time.Sleep(work)
+	if err := sleep(ctx, work); err != nil {
+		return err
+	}
 	return lease.Err() // still ours at the end?
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -1,0 +1,27 @@
+package lua
+
+import "strings"
+
+// NameOf is the other way round of [NewKeys]: the name of the lock that keeps key, if key is one
+// that is there while the lock is held (Keys.Lock) or waited for (Keys.Queue). Other companions
+// of a lock outlive both, and are no sign of it. A name is told without braces of its own where
+// it may be: "orders" and "{orders}" are one lock.
+func NameOf(prefix, key string) (name string, ok bool) {
+	key = strings.TrimSuffix(key, queueSuffix)
+	name, ok = strings.CutPrefix(key, prefix+":")
+	if !ok {
+		return "", false
+	}
+	if tag, ok := strings.CutPrefix(name, "{"); ok {
+		if tag, ok = strings.CutSuffix(tag, "}"); ok && keeps(prefix, tag, key) {
+			return tag, true
+		}
+	}
+	return name, keeps(prefix, name, key)
+}
+
+// keeps tells whether key is the lock key of name.
+func keeps(prefix, name, key string) bool {
+	keys, err := NewKeys(prefix, name)
+	return err == nil && keys.Lock == key
+}

@@ -1,0 +1,163 @@
+package redlock
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// A Cursor goes through the keys of one node, some of them with each step: all masters of a
+// Cluster, one after the other. What is there from the first step to the last is found, and
+// may be found twice; what comes or goes meanwhile may be missed. That is what SCAN promises.
+// It is for one goroutine.
+type Cursor struct {
+	node    *node
+	match   string
+	count   int
+	begun   bool
+	servers []*node // that are not done; the first one is being asked
+	at      string  // how far that one is
+}
+
+// Scan begins to go through the keys of the node at index i that match, a glob of Redis. With
+// each step a server looks at about count keys.
+func (g *Group) Scan(i int, match string, count int) *Cursor {
+	return &Cursor{node: g.nodes[i], match: match, count: count, at: "0"}
+}
+
+// More tells whether there is another step.
+func (c *Cursor) More() bool { return !c.begun || len(c.servers) > 0 }
+
+// Next makes a step. After an error there may be more: another master of the Cluster is next.
+func (c *Cursor) Next(ctx context.Context) ([]string, error) {
+	if !c.begun {
+		servers, err := within(ctx, c.node, c.node.patience(), c.node.masters)
+		if ctx.Err() == nil {
+			c.begun, c.servers = true, servers
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(c.servers) == 0 {
+		return nil, nil
+	}
+	server := c.servers[0]
+	at := c.at
+	page, err := within(ctx, c.node, patience(c.node.group.config.NodeTimeout), func(ctx context.Context) (page, error) {
+		return server.scan(ctx, at, c.match, c.count)
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	c.at = page.next
+	if err != nil || page.next == "0" {
+		c.servers, c.at = c.servers[1:], "0"
+	}
+	return page.keys, server.blame(err)
+}
+
+// within runs f for no longer than patience, or until ctx ends. What is on its way then goes on
+// without its caller: a client of go-redis that reads heeds no context.
+func within[T any](ctx context.Context, n *node, patience time.Duration, f func(context.Context) (T, error)) (T, error) {
+	type outcome struct {
+		result T
+		err    error
+	}
+	done := make(chan outcome, 1)
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	n.lane.runners.Go(func() {
+		result, err := f(limited)
+		done <- outcome{result, err}
+	})
+	select {
+	case o := <-done:
+		if limited.Err() == nil || o.err == nil {
+			return o.result, o.err
+		}
+	case <-limited.Done():
+	}
+	var none T
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
+	return none, ErrSilent
+}
+
+// masters are the servers that have the keys of n: itself, unless it is a Cluster. It has had
+// its handshake, so that no other node's server is taken for it.
+func (n *node) masters(ctx context.Context) ([]*node, error) {
+	if err := n.handshake(ctx); err != nil {
+		return nil, err
+	}
+	cluster, ok := n.client.(interface {
+		ForEachMaster(ctx context.Context, f func(context.Context, *redis.Client) error) error
+	})
+	if !ok {
+		return []*node{n}, nil
+	}
+	var mu sync.Mutex
+	var servers []*node
+	err := cluster.ForEachMaster(ctx, func(_ context.Context, master *redis.Client) error {
+		server := newShard(n, master)
+		mu.Lock()
+		defer mu.Unlock()
+		servers = append(servers, server)
+		return nil
+	})
+	slices.SortFunc(servers, func(a, b *node) int { return cmp.Compare(a.address, b.address) })
+	return servers, err
+}
+
+// A page is what one step finds.
+type page struct {
+	keys []string
+	next string // where the next step begins; "0": there is none
+}
+
+// scan makes a step on one server. go-redis may make it again where the connection has broken:
+// it reads only.
+func (n *node) scan(ctx context.Context, at, match string, count int) (page, error) {
+	cmd := redis.NewCmd(ctx, "scan", at, "match", match, "count", count)
+	if err := n.patient.Process(ctx, cmd); err != nil {
+		return page{}, err
+	}
+	reply, _ := cmd.Val().([]any)
+	if len(reply) != 2 {
+		return page{}, fmt.Errorf("redlock: SCAN was answered by %v", cmd.Val())
+	}
+	next, ok := reply[0].(string)
+	keys, ok2 := reply[1].([]any)
+	if !ok || !ok2 {
+		return page{}, fmt.Errorf("redlock: SCAN was answered by %v", reply)
+	}
+	found := page{next: next, keys: make([]string, 0, len(keys))}
+	for _, key := range keys {
+		if key, ok := key.(string); ok {
+			found.keys = append(found.keys, key)
+		}
+	}
+	return found, nil
+}
+
+// Quorate tells whether so many nodes as have no error are a quorum; errs has one for each
+// node. Otherwise it is a [*NoQuorumError] about op.
+func (g *Group) Quorate(op string, errs []error) error {
+	e := &NoQuorumError{Op: op, Need: g.quorum}
+	for i, err := range errs {
+		if err == nil {
+			e.Agreed++
+		}
+		e.Nodes = append(e.Nodes, NodeAnswer{Address: g.Address(i), Agreed: err == nil, Err: err})
+	}
+	if e.Agreed >= g.quorum {
+		return nil
+	}
+	return e
+}
