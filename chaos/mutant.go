@@ -184,7 +184,7 @@ func mutants() []Mutant {
 				{"lock/pass.go", ", !t.suits(&next.contender.engine.set, now), r.failed:", ":"},
 				{"lock/pass.go", "	case t.due(now):", "	case false:"},
 				{"lock/pass.go", "	case r.last == r.top || r.stale(now):", "	case false:"},
-				{"lock/pass.go", "h.lease(&next.contender.engine.set, now, t.validity)", "h.lease(&next.contender.engine.set, now, now.Add(t.ttl))"},
+				{"lock/pass.go", "h.lease(next.contender.engine, now, t.validity)", "h.lease(next.contender.engine, now, now.Add(t.ttl))"},
 			},
 		},
 		{
@@ -192,8 +192,8 @@ func mutants() []Mutant {
 			By:   "loss",
 			Cell: passing(1),
 			Edits: []Edit{{"lock/lease.go",
-				"	inner := len(h.leases) > 0\n	h.mu.Unlock()\n	l.cancel()\n",
-				"	inner := len(h.leases) > 0\n	h.mu.Unlock()\n	if h.contest.wanted() {\n		defer time.AfterFunc(time.Second, l.cancel)\n	} else {\n		l.cancel()\n	}\n"}},
+				"h.writes == 0 && h.engine.shared != nil\n	h.mu.Unlock()\n	l.cancel()\n",
+				"h.writes == 0 && h.engine.shared != nil\n	h.mu.Unlock()\n	if h.contest.wanted() {\n		defer time.AfterFunc(time.Second, l.cancel)\n	} else {\n		l.cancel()\n	}\n"}},
 		},
 		{
 			Name: "several names are taken in the caller's order",

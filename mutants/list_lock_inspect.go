@@ -5,8 +5,8 @@ var lockInspectMutants = []Mutant{
 	{
 		Name:    "the longest TTL is told",
 		File:    "lock/inspect.go",
-		Old:     "s.TTL = left[quorum-1]",
-		New:     "s.TTL = left[0]",
+		Old:     "ttl := left[quorum-1]",
+		New:     "ttl := left[0]",
 		Package: "lock",
 		Tests:   "^TestInspectTellsTheTTLOfAQuorum$",
 	},

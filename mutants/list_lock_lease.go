@@ -64,7 +64,7 @@ var lockLeaseMutants = []Mutant{
 	{
 		Name:    "the count is never told",
 		File:    "lock/tenure.go",
-		Old:     "return max(len(t.leases()), 1)",
+		Old:     "return max(n, 1)",
 		New:     "return 1",
 		Package: "lock",
 		Tests:   "^TestNodesLearnOfTheCountWithTheNextRenewal$",

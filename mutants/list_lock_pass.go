@@ -235,16 +235,16 @@ var lockPassMutants = []Mutant{
 	{
 		Name:    "an extension writes the first token",
 		File:    "lock/lease.go",
-		Old:     "count, token, noted := t.count(), t.reserve.top,",
-		New:     "count, token, noted := t.count(), t.first.token,",
+		Old:     "count, token, noted, reads := t.count(), t.reserve.top,",
+		New:     "count, token, noted, reads := t.count(), t.first.token,",
 		Package: "lock",
 		Tests:   "^TestAForgottenReserveIsWrittenAgain$",
 	},
 	{
 		Name:    "a repair writes the first token",
 		File:    "lock/renew.go",
-		Old:     "count, token, ended := t.count(), t.reserve.top, t.ended",
-		New:     "count, token, ended := t.count(), t.first.token, t.ended",
+		Old:     "count, token, ended, reads := t.count(), t.reserve.top, t.ended",
+		New:     "count, token, ended, reads := t.count(), t.first.token, t.ended",
 		Package: "lock",
 		Tests:   "^TestAForgottenReserveIsWrittenAgain$",
 	},
@@ -275,7 +275,7 @@ var lockPassMutants = []Mutant{
 	{
 		Name: "a release ends the tenure that goes on",
 		File: "lock/release.go",
-		Old: `		h.hold = nil
+		Old: `		h.tenure.leave(h)
 `,
 		New:     "",
 		Package: "lock",
@@ -284,8 +284,8 @@ var lockPassMutants = []Mutant{
 	{
 		Name:    "a hold that is over is unlocked by force, and with it the one that followed",
 		File:    "lock/force.go",
-		Old:     "t.id == id && t.holding() != hold {",
-		New:     "t.id == id && false {",
+		Old:     "t != nil && !t.holding(hold) {",
+		New:     "t != nil && false {",
 		Package: "lock",
 		Tests:   "^TestAHoldThatWasPassedOnIsUnlockedByForce$",
 	},

@@ -34,10 +34,10 @@ var lockRenewalMutants = []Mutant{
 		t.vacate(false)
 	}
 	c.over(t, nil)
-	if h != nil {`,
+	c.journal`,
 		New: `	}
 	c.over(t, nil)
-	if h != nil {`,
+	c.journal`,
 		Package: "lock",
 		Tests:   "^TestLeaseIsLostAtItsDeadlineWhenAMinorityAnswers$",
 	},

@@ -104,11 +104,9 @@ var lockWaitMutants = []Mutant{
 	{
 		Name: "who had it before is not told of the next one",
 		File: "lock/contest.go",
-		Old: `	if before != nil {
-		before.lose(reason)
-	}
+		Old: `		before.lose(reason)
 `,
-		New: `	_ = reason
+		New: `		_ = reason
 `,
 		Package: "lock",
 		Tests:   "^TestAHolderLearnsAtOnceThatAnotherOfItsProcessHasTheLock$",

@@ -58,6 +58,7 @@ func mutants() []Mutant {
 		fairLeaveMutants,
 		fairWaiterMutants,
 		multiMutants,
+		readwriteMutants,
 		waiterMutants,
 		watchdogMutants,
 	)

@@ -165,3 +165,44 @@ func TestThoseWithOtherSettingsFollowNobody(t *testing.T) {
 		}
 	})
 }
+
+// The grant itself may be what tells of one who waits to write: nobody joins then.
+func TestAGrantTellsWhoWaitsToWrite(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		m, other := b.mutex(t), b.mutex(t)
+		held := must(t, other.Lock)
+		first := start(bg, m.RLock)
+		b.mute(true) // of what is told, only the wake-up of the first one is to come
+		writer := start(bg, other.Lock)
+		b.mute(false)
+		unlock(t, held)
+		first.granted(t, time.Now())
+		later := start(bg, m.RLock)
+		require.False(t, later.over())
+		unlock(t, first.lease)
+		writer.granted(t, time.Now())
+		require.False(t, later.over())
+		unlock(t, writer.lease)
+		later.granted(t, time.Now())
+		unlock(t, later.lease)
+	})
+}
+
+// One who follows is not left asleep when the leader is granted what it cannot share.
+func TestThoseWhoWaitForWhoLeavesWithTheLockAskThemselves(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		m, other := b.mutex(t), b.mutex(t)
+		held := must(t, other.Lock)
+		scope := lock.WithOwner(bg)
+		// Two calls of one owner: one of them is granted the lock, and the other re-enters.
+		waits := []*wait{start(bg, m.RLock), start(scope, m.RLock), start(scope, m.RLock), start(bg, m.RLock)}
+		unlock(t, held)
+		for _, w := range waits {
+			w.granted(t, time.Now())
+		}
+		for _, w := range waits {
+			unlock(t, w.lease)
+		}
+		unlock(t, must(t, other.Lock))
+	})
+}
