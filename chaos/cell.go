@@ -30,6 +30,7 @@ type Cell struct {
 	Passing  bool          // most holds are to be passed on within a process
 	Transfer bool          // locks are accounts: each is taken together with the other one, by package multi
 	Election bool          // locks are elections: workers are candidates, by package election
+	Reads    int           // of a hundred calls for a read-write lock, those to read
 	MinHold  time.Duration // for which a lock stays taken from its grant
 	Rested   time.Duration // for which it stays taken after a holder that crashed or lost it
 }
@@ -236,6 +237,30 @@ func electing(n int, faults ...Kind) Cell {
 	}, faults...)
 }
 
+// reading is a cell in which most read and some write: some of these read below and go on reading, and some
+// that read ask to write.
+func reading(n int, faults ...Kind) Cell {
+	return cell("readers and writers, AOF always", n, func(c *Cell) {
+		disk(Always)(c)
+		c.Reads, c.Crew, c.Pace, c.Long = 70, 6, 500*time.Millisecond, 15
+		c.Locks = []string{"shared-config", "shared-index"}
+	}, faults...)
+}
+
+// readingOnly is a cell in which nobody writes, so that nobody who reads has to stop for others.
+func readingOnly(n int, faults ...Kind) Cell {
+	c := reading(n, faults...)
+	c.Name, c.Reads = "readers only, AOF always", 100
+	return c
+}
+
+// sharing is a cell in which so many goroutines of few processes read that somebody does all the time.
+func sharing(n int) Cell {
+	c := reading(n)
+	c.Name, c.Reads, c.Crew, c.Pace = "many readers, some writers, AOF always", 90, 20, 90*time.Millisecond
+	return c
+}
+
 // staying is a cell in which locks stay taken when nobody works under them any more: for a
 // while from their grant, and after a holder that crashed.
 func staying(n int, faults ...Kind) Cell {
@@ -280,9 +305,9 @@ func cells() []Cell {
 	add("clock drift", long, ClockDrift)
 	for _, n := range []int{1, 3, 5} {
 		list = append(list, late(n), stalled(n), patient(n), crowded(n), passing(n, harmless...), transferring(n, harmless...),
-			electing(n, harmless...), staying(n, harmless...))
+			electing(n, harmless...), staying(n, harmless...), reading(n, harmless...))
 	}
-	list = append(list, transferring(1), transferring(3), electing(1), electing(3), sharded(), inTurn(3), inTurn(5), inventory())
+	list = append(list, transferring(1), transferring(3), electing(1), electing(3), reading(1), readingOnly(3, KillWorker), sharing(3), sharded(), inTurn(3), inTurn(5), inventory())
 	add("everything, AOF always", disk(Always), harmless...)
 	add("everything, nothing on disk, guard", disk(Nothing), harmless...)
 	return list

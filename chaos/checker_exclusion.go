@@ -15,7 +15,8 @@ func checkExclusion(h *History) []Violation {
 // overlaps finds pairs of valid leases of two holds at one time, and counts those for
 // which a fault had taken away what exclusion rests on.
 func overlaps(h *History) (found []Violation, excused int) {
-	latest := make(map[string]*Call) // by lock: of those granted before, which ends last
+	latest := make(map[string]*Call)  // by lock: of those granted before, which ends last
+	writers := make(map[string]*Call) // the same of those that do not only read
 	leases := h.leases()
 	slices.SortFunc(leases, func(a, b *Call) int { return cmp.Compare(a.Return, b.Return) })
 	for _, b := range leases {
@@ -23,6 +24,9 @@ func overlaps(h *History) (found []Violation, excused int) {
 			continue // over before it was seen
 		}
 		a := latest[b.Name]
+		if b.Reads {
+			a = writers[b.Name] // others that read leave it room
+		}
 		if a != nil && a.Hold != b.Hold && b.Return < h.end(a) {
 			if f := h.excuse(min(a.Start, b.Start), b.Return); f != nil {
 				excused++
@@ -31,8 +35,11 @@ func overlaps(h *History) (found []Violation, excused int) {
 					"%q: %s, and %s at once", b.Name, h.tell(a), h.tell(b)))
 			}
 		}
-		if a == nil || h.end(b) > h.end(a) {
+		if a := latest[b.Name]; a == nil || h.end(b) > h.end(a) {
 			latest[b.Name] = b
+		}
+		if a := writers[b.Name]; !b.Reads && (a == nil || h.end(b) > h.end(a)) {
+			writers[b.Name] = b
 		}
 	}
 	return found, excused

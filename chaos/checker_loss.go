@@ -1,6 +1,9 @@
 package main
 
-import "cmp"
+import (
+	"cmp"
+	"time"
+)
 
 // checkLoss finds leases that said they were held when their deadline had passed, or
 // never said that they were over, after it or after their Unlock (I2); and leases that were over when Lock returned
@@ -11,8 +14,8 @@ func checkLoss(h *History) []Violation {
 	for _, c := range h.leases() {
 		switch {
 		case c.Late > 0:
-			found = append(found, violation(c.Late, "%q: %s says at %s that it is held; its deadline was %s",
-				c.Name, c.id(), h.seconds(c.Late), h.seconds(c.Deadline)))
+			found = append(found, violation(c.Late, "%q: %s says at %s that it is held; its deadline was %s, %v before",
+				c.Name, c.id(), h.seconds(c.Late), h.seconds(c.Deadline), time.Duration(c.Late-c.Deadline)))
 		case c.Silent:
 			found = append(found, violation(min(c.Deadline, cmp.Or(c.Unlocked, forever)), "%q: %s does not say that it is over; it was unlocked at %s, its deadline was %s",
 				c.Name, c.id(), h.seconds(c.Unlocked), h.seconds(c.Deadline)))

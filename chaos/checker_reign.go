@@ -16,8 +16,8 @@ func checkReign(h *History) []Violation {
 	first := make(map[string]*Call)
 	holds := make(map[string]bool)
 	for _, c := range h.leases() {
-		if holds[c.Hold] {
-			continue // entered again
+		if holds[c.Hold] || isShared(c.Name) {
+			continue // entered again; those who read may share for as long as they like
 		}
 		holds[c.Hold] = true
 		id := tenure(c.Hold)

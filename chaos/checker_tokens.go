@@ -18,6 +18,13 @@ func checkTokens(h *History) []Violation {
 			continue
 		}
 		holds[c.Hold] = c
+		if c.Reads { // it has that of who wrote last
+			if before := greatest[c.Name]; before != nil && before.Token > c.Token && c.Return < h.end(c) && !h.crossed(before, c) {
+				found = append(found, violation(c.Return, "%q: hold %s reads with token %d at %s, and token %d has written since %s",
+					c.Name, c.Hold, c.Token, h.seconds(c.Return), before.Token, h.seconds(before.Return)))
+			}
+			continue
+		}
 		if tokens[c.Name] == nil {
 			tokens[c.Name] = make(map[int64]*Call)
 		}

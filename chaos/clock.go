@@ -31,11 +31,14 @@ func calibrate() tie {
 	for {
 		before := now()
 		at := time.Now()
-		if now()-before < int64(20*time.Microsecond) {
+		if now()-before < early {
 			return tie{at: at, mono: before}
 		}
 	}
 }
 
-// moment is t on the machine's clock. It is early by 20 µs at the most.
+// early is by how much a moment may be, at the most.
+const early = int64(20 * time.Microsecond)
+
+// moment is t on the machine's clock, or a little early.
 func moment(t time.Time) int64 { return anchor.mono + int64(t.Sub(anchor.at)) }

@@ -34,6 +34,8 @@ type Event struct {
 	Name     string `json:"name,omitempty"`
 	Within   int64  `json:"in,omitempty"`      // evLock: the lease it is nested in; 0: none
 	Blocks   bool   `json:"block,omitempty"`   // evLock: it waits
+	Reads    bool   `json:"reads,omitempty"`   // evLock: it is to read, where others write
+	Upgrade  bool   `json:"up,omitempty"`      // evLock: it is to write by an owner that reads
 	Fixed    bool   `json:"fixed,omitempty"`   // evLock: the lease is not renewed
 	Refused  bool   `json:"refused,omitempty"` // evDenied: as there was no quorum, and not as the caller's time was over
 	Hold     string `json:"hold,omitempty"`

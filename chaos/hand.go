@@ -32,6 +32,7 @@ func (r *Run) hire(number, life int) (*hand, error) {
 		Hold:       r.Cell.Hold,
 		Transfer:   r.Cell.Transfer,
 		Election:   r.Cell.Election,
+		Reads:      r.Cell.Reads,
 		MinHold:    r.Cell.MinHold,
 		Rest:       r.Cell.Rested,
 		Guard:      r.Cell.Guard,

@@ -54,7 +54,7 @@ type tick struct {
 
 // stall is the longest time for which somebody waited for a lock, a quorum of nodes
 // was well, and nobody had it: it was free, or its holder had died.
-func (h *History) stall(name string) (longest, at int64) {
+func (h *History) stall(name string, counts func(*Call) bool) (longest, at int64) {
 	var ticks []tick
 	for _, i := range h.voters(name) {
 		for _, s := range h.ailing(i) {
@@ -62,7 +62,7 @@ func (h *History) stall(name string) (longest, at int64) {
 		}
 	}
 	for _, c := range h.Calls {
-		if c.Name != name {
+		if c.Name != name || !counts(c) {
 			continue
 		}
 		if c.Blocks && c.Invoke > 0 {

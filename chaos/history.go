@@ -43,13 +43,15 @@ type span struct {
 
 // A Call is one call of Lock or TryLock, and what became of it.
 type Call struct {
-	Proc   string
-	Op     int64
-	Name   string
-	Within int64
-	Blocks bool
-	Final  bool // nothing stood in its way
-	Fixed  bool // not renewed
+	Proc    string
+	Op      int64
+	Name    string
+	Within  int64
+	Blocks  bool
+	Final   bool // nothing stood in its way
+	Fixed   bool // not renewed
+	Reads   bool // and leaves room for others that do
+	Upgrade bool // to write, by an owner that reads
 
 	Invoke  int64
 	Off     int64 // when its context ended, of a candidate; 0: not
@@ -160,6 +162,7 @@ func (c *Call) take(e Event) {
 	switch e.Kind {
 	case evLock:
 		c.Invoke, c.Name, c.Within, c.Blocks, c.Fixed, c.TTL = e.At, e.Name, e.Within, e.Blocks, e.Fixed, e.TTL
+		c.Reads, c.Upgrade = e.Reads, e.Upgrade
 	case evFinal:
 		c.Final = true
 	case evOff:
@@ -172,7 +175,7 @@ func (c *Call) take(e Event) {
 		c.Return, c.Err, c.Refused = e.At, e.Err, e.Refused
 	case evHeld:
 		c.Held = max(c.Held, e.At)
-		if e.At > e.Deadline {
+		if e.At > e.Deadline+early {
 			c.Late = e.At
 		}
 	case evLost:

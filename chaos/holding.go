@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/readwrite"
 )
 
 // An acquisition is how a lock is asked for.
@@ -15,6 +16,8 @@ type acquisition struct {
 	blocks bool
 	final  bool
 	fixed  bool
+	reads  bool
+	up     bool // to write, by an owner that reads
 }
 
 // A holding is a lease of a worker.
@@ -25,12 +28,13 @@ type holding struct {
 	lease *lock.Lease
 	ctx   context.Context // the work's, under the lease
 	ended bool
+	reads bool
 }
 
 // lock asks for a lock and writes down what came of it.
 func (w *worker) lock(ctx context.Context, m lock.Locker, a acquisition) *holding {
 	op := w.ops.Add(1)
-	e := Event{Kind: evLock, Op: op, Name: a.name, Blocks: a.blocks, Fixed: a.fixed, TTL: int64(w.cfg.TTL)}
+	e := Event{Kind: evLock, Op: op, Name: a.name, Blocks: a.blocks, Fixed: a.fixed, TTL: int64(w.cfg.TTL), Reads: a.reads, Upgrade: a.up}
 	if a.within != nil {
 		e.Within = a.within.op
 	}
@@ -38,6 +42,9 @@ func (w *worker) lock(ctx context.Context, m lock.Locker, a acquisition) *holdin
 		w.rec.note(Event{Kind: evFinal, Op: op})
 	}
 	w.rec.note(e)
+	if rw, ok := m.(*readwrite.Mutex); ok && a.reads {
+		m = rw.RLocker()
+	}
 	var lease *lock.Lease
 	var err error
 	if a.blocks {
@@ -55,7 +62,7 @@ func (w *worker) lock(ctx context.Context, m lock.Locker, a acquisition) *holdin
 		At: at, Kind: evGranted, Op: op, Hold: lease.ID(), Token: lease.Token(), Count: lease.Count(),
 		Deadline: moment(lease.Deadline()),
 	})
-	h := &holding{w: w, op: op, name: a.name, lease: lease}
+	h := &holding{w: w, op: op, name: a.name, lease: lease, reads: a.reads}
 	h.ctx = lease.Context(context.WithoutCancel(ctx)) // ctx bounds the wait only
 	h.holds()
 	return h
@@ -74,7 +81,7 @@ func (w *worker) do(p plan) {
 	}
 	ctx, cancel := context.WithTimeout(wait, p.wait)
 	defer cancel()
-	first := w.lock(ctx, m, acquisition{name: p.lock, blocks: !p.try, fixed: p.fixed})
+	first := w.lock(ctx, m, acquisition{name: p.lock, blocks: !p.try, fixed: p.fixed, reads: p.reads})
 	if first == nil {
 		sleep(w.work, p.pause)
 		return
@@ -83,7 +90,7 @@ func (w *worker) do(p plan) {
 	nest := func(times int) {
 		for range times {
 			ctx, cancel := context.WithTimeout(first.ctx, w.cfg.TTL)
-			h := w.lock(ctx, m, acquisition{name: p.lock, within: first, blocks: true, fixed: p.fixed})
+			h := w.lock(ctx, m, acquisition{name: p.lock, within: first, blocks: true, fixed: p.fixed, reads: p.reads || p.below})
 			cancel()
 			if h == nil {
 				break
@@ -92,8 +99,19 @@ func (w *worker) do(p plan) {
 		}
 	}
 	nest(p.nested)
+	if p.reads && p.upgrade {
+		ctx, cancel := context.WithTimeout(first.ctx, w.cfg.TTL)
+		if h := w.lock(ctx, m, acquisition{name: p.lock, within: first, blocks: true, fixed: p.fixed, up: true}); h != nil {
+			held = append(held, h) // which nobody should see
+		}
+		cancel()
+	}
 	for i := range p.updates {
-		first.update(p.hold / time.Duration(p.updates))
+		if p.reads {
+			first.check(p.hold / time.Duration(p.updates))
+		} else {
+			first.update(p.hold / time.Duration(p.updates))
+		}
 		if i == 0 && p.extend > 0 {
 			first.extend(p.extend)
 		}
@@ -154,6 +172,18 @@ func (h *holding) update(think time.Duration) {
 	h.rest(think)
 	if ok && h.holds() {
 		h.w.store.write(h.name, h.lease.Token(), value, value+1, h.w.cfg.proc(), h.op)
+	}
+}
+
+// check reads the register that the lock protects, takes its time, and reads it again.
+func (h *holding) check(think time.Duration) {
+	if !h.holds() {
+		return
+	}
+	_, _ = h.w.store.read(h.name, h.lease.Token(), h.w.cfg.proc(), h.op)
+	h.rest(think)
+	if h.holds() {
+		_, _ = h.w.store.read(h.name, h.lease.Token(), h.w.cfg.proc(), h.op)
 	}
 }
 

@@ -25,6 +25,7 @@ type Sight struct {
 	Hold  string
 	Count int
 	TTL   time.Duration
+	Reads []string // hold ids of those that read
 	Queue []fifo.Place
 }
 
@@ -83,6 +84,9 @@ func (n *node) look(ctx context.Context, keys lua.Keys) Sight {
 		return Sight{}
 	}
 	s := Sight{OK: true, Hold: in.Holder, Count: in.Count, TTL: in.TTL}
+	for _, r := range in.Readers {
+		s.Reads = append(s.Reads, r.Hold)
+	}
 	for _, w := range in.Queue {
 		s.Queue = append(s.Queue, fifo.Place{Hold: w.Hold, Ticket: w.Ticket})
 	}

@@ -253,6 +253,48 @@ func mutants() []Mutant {
 				"time.Duration { return ttl }"}},
 		},
 		{
+			Name: "one that writes does not see who reads",
+			By:   "exclusion",
+			Cell: reading(1),
+			Edits: []Edit{{"lua/rw_acquire.lua",
+				"local held = alone or not free and not reader",
+				"local held = alone"}},
+		},
+		{
+			Name: "one that has stopped to read stays on the nodes, and is renewed",
+			By:   "litter",
+			Cell: reading(3, StopNode),
+			Edits: []Edit{
+				{"lua/rw_release.lua", "local found = redis.call('HDEL', KEYS[1], ARGV[1])\nlocal read = redis.call('ZREM', KEYS[5], ARGV[1])",
+					"local found = reads(ARGV[1]) and redis.call('HEXISTS', KEYS[1], ARGV[1]) or redis.call('HDEL', KEYS[1], ARGV[1])\nlocal read = found == 1 and reads(ARGV[1]) and redis.call('ZADD', KEYS[5], micros(now + 5000000), ARGV[1])"},
+			},
+		},
+		{
+			Name: "one that reads keeps those that have died",
+			By:   "ghosts",
+			Cell: readingOnly(1, KillWorker),
+			Edits: []Edit{{"lua/rw.lua",
+				"  redis.call('ZADD', readers, 'GT', micros(now + ttl * 1000), id)\n",
+				"  redis.call('ZADD', readers, 'GT', micros(now + ttl * 1000), id)\n  local others = redis.call('ZRANGE', readers, 0, -1)\n  for i = 1, #others do\n    redis.call('ZADD', readers, 'GT', micros(now + ttl * 1000), others[i])\n  end\n"}},
+		},
+		{
+			Name: "one that reads is let write",
+			By:   "reading",
+			Cell: reading(1),
+			Edits: []Edit{{"lock/reenter.go",
+				"	case upgrade:\n",
+				"	case upgrade && false:\n"}},
+		},
+		{
+			Name: "those of a process go on to read together though somebody waits to write",
+			By:   "progress",
+			Cell: sharing(1),
+			Edits: []Edit{
+				{"lock/join.go", "t.ended || j.closed || now.Sub(j.heard) >= maxUnheard ||", "t.ended ||"},
+				{"lock/join.go", "slices.ContainsFunc(ct.queue, (*place).writes) {", "slices.ContainsFunc(ct.queue, (*place).writes) && false {"},
+			},
+		},
+		{
 			Name: "no name is passed on",
 			By:   "passing",
 			Cell: passing(1),
@@ -282,7 +324,7 @@ func mutants() []Mutant {
 			Cell: cell("calm", 1, func(c *Cell) { c.Crew, c.Locks = 4, []string{"orders"} }),
 			Edits: []Edit{{"lock/pass.go",
 				"	ct.even, t.vacant = false, false\n",
-				"	ct.even, t.vacant = false, false\n	if next == nil && !usurped && t.holds > 1 {\n		t.hold = &hold{tenure: t}\n		t.hold.lease(&t.engine.set, now, t.validity)\n		t.schedule()\n		return passed, 0\n	}\n"}},
+				"	ct.even, t.vacant = false, false\n	if next == nil && !usurped && t.holds > 1 {\n		h := &hold{tenure: t}\n		h.lease(t.engine, now, t.validity)\n		t.begin(h)\n		t.schedule()\n		return passed, 0\n	}\n"}},
 		},
 		{
 			Name: "fencing counters that never go",

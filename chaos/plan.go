@@ -10,6 +10,9 @@ import (
 // them is acted upon, so that they depend on the seed and not on what happens.
 type plan struct {
 	lock       string
+	reads      bool          // of a read-write lock
+	below      bool          // one that writes reads below, and may end writing first
+	upgrade    bool          // one that reads asks to write, which is refused
 	back       bool          // of a transfer: from the second account to the first
 	fixed      bool          // a lease without watchdog
 	try        bool          // TryLock
@@ -66,6 +69,9 @@ func draw(cfg *Config, goroutine, n int) plan {
 	}
 	if rng.IntN(12) == 0 { // cancelled early
 		p.wait = rng.N(pace/10) + time.Millisecond
+	}
+	if isShared(p.lock) {
+		p.reads, p.below, p.upgrade = rng.IntN(100) < cfg.Reads, rng.IntN(2) == 0, rng.IntN(8) == 0
 	}
 	if rng.IntN(100) < cfg.Long {
 		switch rng.IntN(3) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/fair"
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/readwrite"
 	"github.com/holdfast-go/holdfast/reentrant"
 )
 
@@ -36,6 +37,7 @@ type Config struct {
 	Hold       time.Duration // for which each lease is held; 0: it is drawn
 	Transfer   bool          // the names are two accounts, which are locked together
 	Election   bool          // the names are elections
+	Reads      int           // of a hundred calls for a read-write lock, those to read
 	MinHold    time.Duration // for which a lock stays taken from its grant
 	Rest       time.Duration // for which it stays taken after a holder that crashed or lost it
 	Guard      time.Duration
@@ -62,6 +64,9 @@ func (c *Config) nodes() []redis.UniversalClient {
 
 // isFair tells what kind of lock a name is for.
 func isFair(name string) bool { return strings.HasPrefix(name, "fair") }
+
+// isShared tells whether many may have the lock to read.
+func isShared(name string) bool { return strings.HasPrefix(name, "shared") }
 
 // A worker is one process that takes locks.
 type worker struct {
@@ -156,6 +161,9 @@ func (w *worker) connect(nodes []redis.UniversalClient) (*lock.Client, error) {
 func (w *worker) mutex(name string, opts ...lock.Option) lock.Locker {
 	if isFair(name) {
 		return fair.New(w.client, name, opts...)
+	}
+	if isShared(name) {
+		return readwrite.New(w.client, name, opts...)
 	}
 	return reentrant.New(w.client, name, opts...)
 }

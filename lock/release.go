@@ -13,11 +13,9 @@ func (h *hold) release(ctx context.Context) error {
 	h.mu.Lock()
 	left := len(h.leases)
 	over, reason := h.over, h.reason
-	others := false
 	if left == 0 && over == nil {
 		h.over, h.reason = ErrReleased, ReasonUnlocked
 		h.tenure.leave(h)
-		others = len(h.present) > 0
 	}
 	h.mu.Unlock()
 
@@ -35,10 +33,6 @@ func (h *hold) release(ctx context.Context) error {
 		return nil
 	}
 	h.slot.clear(h)
-	if others { // who read within the same tenure
-		h.slot.give()
-		return nil
-	}
 	switch p, renewing := h.pass(); p {
 	case passed, waits:
 		h.slot.give()

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"slices"
+	"time"
+)
+
+// checkGhosts finds one that reads on a node though its process was killed so long ago that nothing of it can have
+// been left: somebody else keeps it there.
+func checkGhosts(h *History) []Violation {
+	if h.Cell.has(ClockJump, ClockDrift) {
+		return nil // what a TTL is worth is not known
+	}
+	var found []Violation
+	var told []string
+	within := 2*h.Cell.TTL + tidyWithin // a lease may have been extended by no more than that
+	for _, l := range h.Looks {
+		for i, s := range l.Nodes {
+			for _, hold := range s.Reads {
+				at, killed := h.killed[h.client(hold)]
+				if !killed || l.From-at < int64(within) || slices.Contains(told, hold) {
+					continue
+				}
+				from := at
+				for _, a := range h.ailing(i) {
+					if a.from < l.To {
+						from = max(from, a.to) // it may have executed then what it was told long ago
+					}
+				}
+				if l.From-from >= int64(within) {
+					told = append(told, hold)
+					found = append(found, violation(l.From, "%q: hold %s still reads on n%d, whose process was killed at %s, %v before",
+						l.Name, hold, i, h.seconds(at), time.Duration(l.From-at).Round(time.Millisecond)))
+				}
+			}
+		}
+	}
+	return found
+}
