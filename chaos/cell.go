@@ -258,6 +258,7 @@ func readingOnly(n int, faults ...Kind) Cell {
 func sharing(n int) Cell {
 	c := reading(n)
 	c.Name, c.Reads, c.Crew, c.Pace = "many readers, some writers, AOF always", 90, 20, 90*time.Millisecond
+	c.Long = 0 // nobody waits to write for as long as these last
 	return c
 }
 

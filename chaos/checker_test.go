@@ -102,6 +102,22 @@ func (h *History) queued() {
 	h.End = 4_000 * ms
 }
 
+// share makes the mutex a read-write lock, which A and B read one after the other, and then together.
+func (h *History) share() {
+	for _, c := range h.Calls {
+		if c.Name == "orders" {
+			c.Name, c.Reads, c.Token = "shared", true, 10
+		}
+	}
+	for i, l := range h.Looks {
+		if l.Name == "orders" {
+			h.Looks[i].Name = "shared"
+		}
+	}
+	h.Store = slices.DeleteFunc(h.Store, func(a Access) bool { return a.Name == "orders" })
+	h.call("B").Return, h.call("B").Held = 30*ms, 30*ms
+}
+
 // lose has the lease end at a moment, for a reason.
 func (c *Call) lose(at int64, why lock.Reason) {
 	c.Lost, c.Held, c.Over = at*ms, (at-1)*ms, why.String()
@@ -120,6 +136,9 @@ func found(h *History) []string {
 
 func TestAGoodHistoryHasNoViolation(t *testing.T) {
 	require.Empty(t, check(good()))
+	shared := good()
+	shared.share()
+	require.Empty(t, check(shared))
 }
 
 // damages are what each checker must find.
@@ -221,6 +240,42 @@ var damages = []struct {
 	{"queue", "a candidate stays in the queue after it has returned", func(h *History) {
 		h.queued()
 		h.Calls[len(h.Calls)-1].Return = 400 * ms
+	}},
+	{"exclusion", "one writes while another reads", func(h *History) {
+		h.share()
+		h.call("B").Reads = false
+		h.call("B").Token = 11
+	}},
+	{"tokens", "one reads with a token from before the last write", func(h *History) {
+		h.share()
+		h.call("A").Reads, h.call("A").Unlock = false, 20*ms
+		h.call("B").Token = 9
+	}},
+	{"reading", "what one reads changes meanwhile", func(h *History) {
+		h.share()
+		read := Access{At: 40 * ms, Proc: "w0.0", Op: 1, Name: "shared", Token: 10, Value: 1, OK: true}
+		again := read
+		again.At, again.Value = 45*ms, 2
+		h.Store = append(h.Store, read, again)
+	}},
+	{"reading", "one that reads is made to wait for itself", func(h *History) {
+		h.share()
+		h.Calls = append(h.Calls, &Call{Proc: "w0.0", Op: 8, Name: "shared", Within: 1, Upgrade: true, Invoke: 10 * ms, Return: 40 * ms, Err: "context deadline exceeded"})
+	}},
+	{"progress", "somebody waits to write while others read, and nobody ever does", func(h *History) {
+		h.share()
+		b := h.call("B")
+		b.Deadline, b.Held, b.Unlock, b.Unlocked = 20_000*ms, 20_000*ms, 20_000*ms, 20_001*ms
+		h.End = 20_000 * ms
+		h.Calls = append(h.Calls, &Call{Proc: "w2.0", Op: 9, Name: "shared", Blocks: true, Invoke: 40 * ms})
+	}},
+	{"ghosts", "one that reads is on a node long after its process was killed", func(h *History) {
+		h.share()
+		h.Cell.Faults = []Kind{KillWorker}
+		h.call("A").Hold = "w:1"
+		h.killed["w0.0"] = 20 * ms
+		h.End = 9_000 * ms
+		h.Looks = append(h.Looks, looked(8_000, "shared", Sight{Hold: "w:1", Reads: []string{"w:1"}}))
 	}},
 	{"stays", "a lock is granted before its minimum hold is over", func(h *History) { h.Cell.MinHold = time.Minute }},
 	{"stays", "a lock does not rest after a crash", func(h *History) {

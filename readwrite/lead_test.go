@@ -52,6 +52,11 @@ func TestThoseOfAProcessWhoWaitToReadShareAPlace(t *testing.T) {
 			ids[w.lease.ID()] = true
 		}
 		require.Len(t, ids, len(waits))
+		for _, n := range b.nodes {
+			holds, err := n.Memory().ZMembers(b.keys.Readers)
+			require.NoError(t, err)
+			require.Len(t, holds, 1, "they share what their process has")
+		}
 		for _, w := range waits {
 			unlock(t, w.lease)
 		}
@@ -121,8 +126,9 @@ func TestWhoLeadsAndGivesUpLeavesItsPlaceToTheNext(t *testing.T) {
 		b.requireQueued(t, 2)
 		released := time.Now()
 		unlock(t, held)
-		require.Zero(t, waits[3].granted(t, released))
+		synctest.Wait()
 		require.False(t, writer.over(), "it came later")
+		require.Zero(t, waits[3].granted(t, released))
 		unlock(t, waits[3].lease)
 		writer.granted(t, released)
 		unlock(t, writer.lease)
@@ -204,5 +210,25 @@ func TestThoseWhoWaitForWhoLeavesWithTheLockAskThemselves(t *testing.T) {
 			unlock(t, w.lease)
 		}
 		unlock(t, must(t, other.Lock))
+	})
+}
+
+// Who leads may give up before it has asked for a place.
+func TestThoseWhoFollowOneThatHasNoPlaceYetAskThemselves(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		m := b.mutex(t)
+		b.delay(100 * time.Millisecond)
+		ctx, cancel := context.WithCancel(bg)
+		first := start(ctx, m.RLock)
+		second := start(bg, m.RLock)
+		cancel()
+		<-first.done
+		require.ErrorIs(t, first.err, context.Canceled)
+		select {
+		case <-second.done:
+		case <-time.After(10 * time.Second):
+			require.Fail(t, "it sleeps")
+		}
+		unlock(t, second.lease)
 	})
 }
