@@ -167,12 +167,13 @@ func (t *tenure) finish() {
 //
 // Of queuers, the one here that is probably next is the release's successor: a node that has it
 // at the head wakes nobody. If it leaves instead, its leave wakes the next one. If its
-// request is lost, or overtakes the release, it is the one to ask again.
+// request is lost, or overtakes the release, it is the one to ask again. Of a tenure that reads it is
+// none: it could not tell that it has come too early, as it is others who read that it would find.
 //
 // ctx never ends.
 func (t *tenure) handOver(ctx context.Context, s *slot) *redlock.Ballot {
 	c := t.engine.client
-	successor, waited := t.contest.expects()
+	successor, waited := t.contest.expects(t)
 	if !waited {
 		b, _ := c.group.Decide(ctx, t.vacation(false, nil))
 		s.give()
@@ -189,11 +190,16 @@ func (t *tenure) handOver(ctx context.Context, s *slot) *redlock.Ballot {
 	return b
 }
 
-// expects tells whether somebody here waits for the tenure to end, and which queuer is its successor.
-func (ct *contest) expects() (successor *place, waited bool) {
+// expects tells whether somebody here waits for t to end, and which queuer is its successor.
+func (ct *contest) expects(t *tenure) (successor *place, waited bool) {
 	ct.client.mu.Lock()
 	defer ct.client.mu.Unlock()
-	return ct.successor(), len(ct.queue) > 0
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.reads {
+		successor = ct.successor()
+	}
+	return successor, len(ct.queue) > 0
 }
 
 // over notes that t has ended, and has the next one here try: successor, if the nodes count on it.

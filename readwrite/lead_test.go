@@ -232,3 +232,21 @@ func TestThoseWhoFollowOneThatHasNoPlaceYetAskThemselves(t *testing.T) {
 		unlock(t, second.lease)
 	})
 }
+
+// One of its own process counts from the moment at which it is called, before any node has heard of it.
+func TestNobodyJoinsPastOneOfItsOwnProcessWhoIsAboutToWaitToWrite(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		m := b.mutex(t)
+		first := must(t, m.RLock)
+		b.delay(20 * time.Millisecond)
+		writer := start(bg, m.Lock)
+		later := start(bg, m.RLock)
+		require.False(t, later.over())
+		unlock(t, first)
+		writer.granted(t, time.Now())
+		require.False(t, later.over())
+		unlock(t, writer.lease)
+		later.granted(t, time.Now())
+		unlock(t, later.lease)
+	})
+}
