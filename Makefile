@@ -34,7 +34,7 @@ conformance: tools ## the tests that tell most about a server: make conformance 
 .PHONY: stress
 stress: tools ## the tests again and again on a busy machine: make stress DURATION=1h PKG=./lock RUN=TestX
 	@$(GO) run ./internal/suite -stress $(or $(DURATION),10m) -timeout 30m $(if $(RUN),-run "$(RUN)") \
-		".:$(or $(PKG),./redlock ./waiter ./watchdog ./lock ./reentrant ./fair ./multi ./lua ./internal/...)"
+		".:$(or $(PKG),./redlock ./waiter ./watchdog ./lock ./reentrant ./fair ./readwrite ./multi ./election ./lua ./internal/...)"
 
 .PHONY: quick
 quick: ## what runs with nothing installed; names the tests it leaves out
@@ -54,7 +54,7 @@ lint: $(LINT) ## gofmt, go vet and golangci-lint (pinned)
 .PHONY: cover
 cover: tools ## what the tests reach, by package and in total; cover.out for go tool cover
 	@HOLDFAST_REQUIRE_REDIS=1 $(GO) test -count=1 -timeout=10m \
-		-coverpkg=./fair/...,./lock/...,./lua/...,./multi/...,./redlock/...,./reentrant/...,./waiter/...,./watchdog/... \
+		-coverpkg=./fair/...,./lock/...,./lua/...,./multi/...,./readwrite/...,./redlock/...,./reentrant/...,./waiter/...,./watchdog/... \
 		-coverprofile=cover.out ./... | grep -v 'coverage: '; test $${PIPESTATUS[0]} = 0
 	@$(GO) tool cover -func=cover.out | awk ' \
 		/^total:/ { total = $$NF; next } \
@@ -86,7 +86,7 @@ mutants: tools ## bugs planted one by one, which the tests must kill; MUTANT=reg
 # The algorithm itself, as models that spin searches to the end.
 .PHONY: spec
 spec: SPIN := spin
-spec: tools ## search the models of the algorithm, and variants that must fail (7 min)
+spec: tools ## search the models of the algorithm, and variants that must fail (8 min)
 	@spec/run
 
 # What `make test` needs and Go does not bring: a Redis server, and a C compiler for -race.

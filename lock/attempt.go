@@ -108,7 +108,9 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 	t.begin(h)
 	t.holds = 1
 	t.validity = validity
-	t.joining.granted(t, b)
+	if t.reads {
+		t.joining = t.opens(b)
+	}
 	if !c.won(t, p) {
 		h.slot.renounce()
 		return nil, denial{}, ErrClosed

@@ -23,7 +23,7 @@ func (h *hold) downgrade(ctx context.Context) error {
 	begins := h.over == nil && !h.reads && h.writes == 0 && len(h.leases) > 0 && h.contest.tenure == h.tenure
 	if begins {
 		h.reads = true
-		h.joining.closed = true // who waits is not known
+		h.joining = &joining{closed: true} // who waits is not known
 		h.contest.downgrade(h.tenure)
 	}
 	ttl := h.remaining()

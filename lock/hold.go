@@ -15,8 +15,8 @@ type hold struct {
 
 	// Guarded by the tenure's mu.
 	token    int64
-	index    int // in the tenure's present, while it is in progress
-	writes   int // leases that are not over and write; of a read-write lock
+	index    int32 // in the tenure's present, while it is in progress
+	writes   int32 // leases that are not over and write; of a read-write lock
 	began    time.Time
 	leases   []*Lease  // those that are not over, in no order
 	earliest Lease     // the first one

@@ -33,20 +33,19 @@ type joining struct {
 	asking bool
 }
 
-// granted takes what the nodes said of who waits when they granted t. It is called before others know t.
+// opens tells whether others may join t, by what the nodes said of who waits when they granted it. It is called
+// before others know t.
 //
 // Who waits to write has its place on a quorum of nodes, and one of them granted this.
-func (j *joining) granted(t *tenure, b *redlock.Ballot) {
-	if !t.reads {
-		return
-	}
-	j.heard, j.asked = b.Start(), b.Start()
+func (t *tenure) opens(b *redlock.Ballot) *joining {
+	j := &joining{heard: b.Start(), asked: b.Start()}
 	for i := range t.engine.client.group.Size() {
 		if a := b.Answer(i); a.Vote == redlock.Yes {
 			granted, _ := t.engine.kind.Acquired(a.Reply)
 			j.closed = j.closed || granted.Writer > 0
 		}
 	}
+	return j
 }
 
 // shut lets no more join t, which may be nil.
@@ -70,7 +69,7 @@ func (e *engine) join(s *slot) *Lease {
 	t := ct.reads[len(ct.reads)-1]
 	t.mu.Lock()
 	now := time.Now()
-	j := &t.joining
+	j := t.joining
 	if t.ended || j.closed || now.Sub(j.heard) >= maxUnheard || !t.suits(&e.set, now) {
 		t.mu.Unlock()
 		c.mu.Unlock()
@@ -144,7 +143,7 @@ func (t *tenure) looked(b *redlock.Ballot, then time.Time) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	j := &t.joining
+	j := t.joining
 	j.asking, j.closed = false, j.closed || writer
 	if b.Won() {
 		j.heard = then

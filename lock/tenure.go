@@ -51,7 +51,7 @@ type tenure struct {
 	reason   Reason        // why
 	vacant   bool          // who is next waits for tokens
 	reads    bool          // others can have the lock, too; it never writes again
-	joining  joining       // of one that reads: whether others may join
+	joining  *joining      // of one that reads: whether others may join; nil: of any other
 	uneven   bool          // a node has refused it since it was last renewed: a rival has that one
 	pause    time.Duration // until it is renewed for that; 0: it was not of late
 	mending  bool          // nodes may lack it: they are asked once though no lease is renewed
@@ -83,13 +83,13 @@ func (t *tenure) begin(h *hold) {
 	if t.present == nil {
 		t.present = t.list[:0]
 	}
-	h.index = len(t.present)
+	h.index = int32(len(t.present))
 	t.present = append(t.present, h)
 }
 
 // leave notes that h is over. Called with mu held.
 func (t *tenure) leave(h *hold) {
-	if h.index >= len(t.present) || t.present[h.index] != h {
+	if int(h.index) >= len(t.present) || t.present[h.index] != h {
 		return // all of them have ended
 	}
 	last := len(t.present) - 1
