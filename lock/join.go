@@ -37,7 +37,7 @@ type joining struct {
 //
 // Who waits to write has its place on a quorum of nodes, and one of them granted this.
 func (j *joining) granted(t *tenure, b *redlock.Ballot) {
-	if !t.reads {
+	if !t.joins() {
 		return
 	}
 	j.heard, j.asked = b.Start(), b.Start()
@@ -96,6 +96,9 @@ func (e *engine) join(s *slot) *Lease {
 	return l
 }
 
+// joins tells whether others of this process may join t, if nobody waits to write.
+func (t *tenure) joins() bool { return t.reads && t.engine.joinable != nil }
+
 // writes tells whether p is that of one who waits to write.
 func (p *place) writes() bool { return p.queuer != nil && !p.queuer.engine.reads() }
 
@@ -111,7 +114,7 @@ func (t *tenure) look(now time.Time) {
 	e := t.engine
 	e.client.group.Vote(redlock.Motion{
 		Name: "look",
-		Call: e.shared.Look(t.request()),
+		Call: e.joinable.Look(t.request()),
 		Yes: func(reply any) (bool, error) {
 			l, err := lua.ParseLooked(reply)
 			return err == nil && !l.Gone, err

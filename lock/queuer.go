@@ -124,7 +124,7 @@ func (q *queuer) wait(d denial) error {
 	if hurry := q.succeeds.pause(); hurry > 0 {
 		return q.sleep(wake, nil, hurry)
 	}
-	if d.err != nil {
+	if d.err != nil || d.split != nil && q.engine.numbered != nil { // nobody tells of slots that were split
 		return q.sleep(wake, nil, q.backOff())
 	}
 	// Signs of life have a free lock's head woken, and everybody look now and then; what is
