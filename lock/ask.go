@@ -49,12 +49,12 @@ func (q *queuer) ask() (*Lease, denial, error) {
 	if successor {
 		q.succeeds = succession{open: true}
 	}
-	return q.askFor("", nil, successor)
+	return q.askFor("", nil, 0, successor)
 }
 
 // askFor is ask for slots by name, if there are some: before is the asking that has found that nodes
-// give different ones, and has given nothing back.
-func (q *queuer) askFor(slots lua.Slots, before *asking, successor bool) (*Lease, denial, error) {
+// give different ones, and has given nothing back; named is how many have asked by name.
+func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bool) (*Lease, denial, error) {
 	t := q.tenure
 	q.round++
 	q.place.opens()
@@ -88,8 +88,10 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, successor bool) (*Lease
 		a.conclude(refused, q.ticket)
 		return nil, d, err
 	}
-	if named := q.engine.plurality(b); named != "" && before == nil {
-		return q.askFor(named, a, successor)
+	if named < maxNamed && q.engine.disagree(b) {
+		if slots := q.engine.nominate(b); slots != "" {
+			return q.askFor(slots, a, named+1, successor)
+		}
 	}
 	d := q.engine.denied(b)
 	q.count(b)

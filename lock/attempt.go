@@ -183,7 +183,7 @@ func (t *tenure) fence(ctx context.Context, b *redlock.Ballot, unsent time.Durat
 func (e *engine) denied(b *redlock.Ballot) denial {
 	g := e.client.group
 	var d denial
-	if e.plurality(b) != "" {
+	if e.disagree(b) {
 		_, votes := b.SoFar()
 		d.split = &splitError{votes: votes, slots: true}
 		return d

@@ -60,26 +60,80 @@ func (e *engine) gave(reply any) lua.Slots {
 	return a.Slots
 }
 
-// plurality are the slots that most nodes have given, and the lowest of these, if so many have given some that
-// a quorum could agree; "": not so many have.
-func (e *engine) plurality(b *redlock.Ballot) lua.Slots {
-	if e.numbered == nil {
-		return ""
+// maxNamed is how often slots are asked for by name before all is given back: first those that nodes have
+// given, then those that they say they have free.
+const maxNamed = 2
+
+// disagree tells whether so many nodes have given slots that a quorum could agree, and does not.
+func (e *engine) disagree(b *redlock.Ballot) bool {
+	if e.numbered == nil || b.Won() {
+		return false
 	}
+	votes := 0
+	for i := range e.client.group.Size() {
+		if b.Answer(i).Vote == redlock.Yes {
+			votes++
+		}
+	}
+	return votes >= e.client.group.Quorum()
+}
+
+// nominate chooses the slots to ask for by name; "": there are none that a quorum could give.
+func (e *engine) nominate(b *redlock.Ballot) lua.Slots {
 	g := e.client.group
-	votes, counts := 0, make(map[lua.Slots]int)
+	var free [][]int // by node
+	want, told := 0, false
 	for i := range g.Size() {
 		if a := b.Answer(i); a.Vote == redlock.Yes {
-			votes++
+			granted, _ := e.kind.Acquired(a.Reply)
+			own := granted.Slots.List()
+			want = len(own)
+			if told = told || granted.Free != ""; granted.Free != "" {
+				own = granted.Free.List()
+			}
+			free = append(free, own)
+		}
+	}
+	if !told {
+		return e.plurality(b)
+	}
+	return common(free, want, g.Quorum())
+}
+
+// common are the lowest n numbers that so many of the lists, which are in ascending order, have in common;
+// "": no such many have n. There are few lists, and it is asked for seldom.
+func common(lists [][]int, n, quorum int) (best lua.Slots) {
+	var among func(from int, chosen [][]int)
+	among = func(from int, chosen [][]int) {
+		if len(chosen) == quorum {
+			all := slices.Clone(chosen[0])
+			for _, other := range chosen[1:] {
+				all = slices.DeleteFunc(all, func(slot int) bool { _, has := slices.BinarySearch(other, slot); return !has })
+			}
+			if len(all) >= n && (best == "" || slices.Compare(all[:n], best.List()) < 0) {
+				best = lua.SlotsOf(all[:n])
+			}
+			return
+		}
+		for i := from; i < len(lists); i++ {
+			among(i+1, append(slices.Clip(chosen), lists[i]))
+		}
+	}
+	among(0, nil)
+	return best
+}
+
+// plurality are the slots that most nodes have given. Where as many have given others it is the highest: they are
+// the lowest that some node has free, and the other nodes have even lower ones.
+func (e *engine) plurality(b *redlock.Ballot) (best lua.Slots) {
+	counts := make(map[lua.Slots]int)
+	for i := range e.client.group.Size() {
+		if a := b.Answer(i); a.Vote == redlock.Yes {
 			counts[e.gave(a.Reply)]++
 		}
 	}
-	if votes < g.Quorum() {
-		return ""
-	}
-	var best lua.Slots
 	for slots, n := range counts {
-		if best == "" || n > counts[best] || n == counts[best] && slices.Compare(slots.List(), best.List()) < 0 {
+		if best == "" || n > counts[best] || n == counts[best] && slices.Compare(slots.List(), best.List()) > 0 {
 			best = slots
 		}
 	}

@@ -56,6 +56,7 @@ type Acquired struct {
 
 	// Of a semaphore.
 	Slots Slots // that the node granted
+	Free  Slots // that it could have granted; "": those were asked for, or none by name
 }
 
 // ParseAcquired reads a reply of acquire.lua.

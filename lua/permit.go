@@ -59,11 +59,16 @@ func ParsePermitAcquired(reply any) (Acquired, error) {
 			return Acquired{}, nil
 		}
 	case []any:
-		if len(r) == 2 {
+		if len(r) == 2 || len(r) == 3 {
 			token, ok1 := r[0].(int64)
 			slots, ok2 := r[1].(string)
-			if ok1 && ok2 && token > 0 {
-				return Acquired{Token: token, Slots: Slots(slots)}, nil
+			free, ok3 := r[len(r)-1].(string) // of two, the slots again
+			if ok1 && ok2 && ok3 && token > 0 {
+				a := Acquired{Token: token, Slots: Slots(slots)}
+				if len(r) == 3 {
+					a.Free = Slots(free)
+				}
+				return a, nil
 			}
 		}
 		if len(r) >= 6 {

@@ -24,8 +24,9 @@
 -- ARGV[11] 1: a refusal is to tell what is written about who has the lock
 -- ARGV[12] how long a restarted server must not grant, milliseconds; absent: no guard
 --
--- Returns {token, slots}   granted: the fencing token, and which slots
--- Returns -1               refused: this hold id was voided
+-- Returns {token, slots, free}   granted: the fencing token, and which slots; if these are not those that were asked
+--   for by name, also all that could be had in their place
+-- Returns -1   refused: this hold id was voided
 -- Returns {left, hold id, hold count, ticket, head, dying, text, age}   not granted: who is in the way, of
 --   permits the one that ends first unless it is renewed, with its remaining TTL in milliseconds, empty if nobody has the
 --   lock; the ticket this hold waits with, 0 if it does not; who is first in the queue, empty if
@@ -41,6 +42,13 @@
 -- uses clock, place, queue, permits
 local now = clock()
 local n, permits = size(ARGV[1])
+local function answer(token, slots)
+  if ARGV[9] == '' or ARGV[9] == slots then
+    return {token, slots}
+  end
+  return {token, slots, text(choice(KEYS[8], list(slots), permits))}
+end
+
 local swept = sweep(KEYS[1], KEYS[6], KEYS[7], KEYS[8], now)
 local record = redis.call('HGET', KEYS[7], ARGV[1])
 if record and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
@@ -59,7 +67,7 @@ if record and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
     end
   end
   local slots, token = slotsOf(record)
-  return {tonumber(token), slots}
+  return answer(tonumber(token), slots)
 end
 if redis.call('ZSCORE', KEYS[3], ARGV[1]) then
   return -1
@@ -150,4 +158,4 @@ prolong(KEYS[1], KEYS[6], KEYS[7], KEYS[8], ARGV[1], now, ARGV[2])
 if swept and queued then
   admit(KEYS[1], KEYS[6], KEYS[7], KEYS[8], KEYS[4], KEYS[5], now, ARGV[8], ARGV[1], ARGV[10], ARGV[1])
 end
-return {token, text(mine)}
+return answer(token, text(mine))

@@ -119,6 +119,20 @@ local function lowest(free, skip, n)
   return slots
 end
 
+-- These slots, and the lowest free ones below permits, in ascending order: not more of them than a server should be
+-- kept busy with.
+local function choice(free, mine, permits)
+  local others, all, i, j = lowest(free, 0, 1000), {}, 1, 1
+  while mine[i] or others[j] and others[j] < permits do
+    if mine[i] and not (others[j] and others[j] < mine[i]) then
+      all[#all + 1], i = mine[i], i + 1
+    else
+      all[#all + 1], j = others[j], j + 1
+    end
+  end
+  return all
+end
+
 -- The free slot of that rank, from 1.
 local function ranked(free, rank)
   return lowest(free, rank - 1, 1)[1]
