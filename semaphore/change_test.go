@@ -26,7 +26,7 @@ func (r *rig) use(ctx context.Context, t *testing.T, wg *sync.WaitGroup, s *sema
 			}
 			r.watch.enter(p, n)
 			held(p)
-			time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond)
+			work(2 * time.Millisecond)
 			r.watch.leave(p)
 			if err := p.Release(bg); err != nil {
 				t.Error(err)
@@ -66,14 +66,14 @@ func TestTheNumberOfPermitsIsChangedUnderLoad(t *testing.T) {
 						r.use(old, t, &before, s, 2, held)
 					}
 				}
-				time.Sleep(200 * time.Millisecond)
+				r.watch.requireMore(t, 50)
 				for range 3 {
 					s := r.semaphore(t, change.to)
 					for range 3 {
 						r.use(all, t, &after, s, 2, held)
 					}
 				}
-				time.Sleep(200 * time.Millisecond)
+				r.watch.requireMore(t, 50)
 				endOld()
 				before.Wait()
 				mu.Lock()
@@ -83,7 +83,7 @@ func TestTheNumberOfPermitsIsChangedUnderLoad(t *testing.T) {
 				r.watch.mu.Lock()
 				r.watch.most = 0
 				r.watch.mu.Unlock()
-				time.Sleep(300 * time.Millisecond)
+				r.watch.requireMore(t, 100)
 				end()
 				after.Wait()
 				r.watch.requireSound(t, change.to)

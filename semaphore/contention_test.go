@@ -30,7 +30,7 @@ func TestNoSlotHasTwoHolders(t *testing.T) {
 							return
 						}
 						r.watch.enter(p, n)
-						time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)
+						work(3 * time.Millisecond)
 						r.watch.leave(p)
 						if err := p.Release(bg); err != nil {
 							t.Error(err)

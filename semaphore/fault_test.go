@@ -52,13 +52,15 @@ func TestSlotsHoldWhateverTheNetworkDoes(t *testing.T) {
 						continue
 					}
 					r.watch.enter(p, n)
-					time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
+					work(20 * time.Millisecond)
 					r.watch.leave(p) // before it may be lost: the watch does not know of that
 					_ = p.Release(bg)
 				}
 			})
 		}
 	}
+	pace := time.NewTicker(30 * time.Millisecond)
+	defer pace.Stop()
 	for ctx.Err() == nil {
 		p := proxies[rand.IntN(len(proxies))]
 		match := redistest.Script(faulty[rand.IntN(len(faulty))].Call().Script().SHA)
@@ -75,7 +77,7 @@ func TestSlotsHoldWhateverTheNetworkDoes(t *testing.T) {
 			late := p.Hold(match, 1)
 			time.AfterFunc(time.Duration(rand.IntN(300))*time.Millisecond, late.Release)
 		}
-		time.Sleep(30 * time.Millisecond)
+		<-pace.C
 	}
 	wg.Wait()
 	r.watch.requireSound(t, permits)

@@ -3,6 +3,7 @@ package semaphore_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -173,6 +174,11 @@ func release(t testing.TB, all ...*semaphore.Permit) {
 	}
 }
 
+// work is what a holder does: it takes some time up to d. No test relies on how much.
+func work(d time.Duration) {
+	<-time.After(rand.N(d))
+}
+
 // A watch counts, at every instant, who has which slot.
 type watch struct {
 	mu       sync.Mutex
@@ -223,4 +229,16 @@ func (w *watch) requireSound(t testing.TB, most int) {
 	defer w.mu.Unlock()
 	require.Empty(t, w.problems)
 	require.LessOrEqual(t, w.most, most)
+}
+
+// requireMore waits until so many more permits have been granted.
+func (w *watch) requireMore(t testing.TB, n int) {
+	t.Helper()
+	granted := func() int {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return len(w.tokens)
+	}
+	before := granted()
+	redistest.Eventually(t, within, func() bool { return granted() >= before+n }, "%d more are granted", n)
 }
