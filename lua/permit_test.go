@@ -183,3 +183,50 @@ func TestSlotsAsText(t *testing.T) {
 	}
 	require.Nil(t, lua.Slots("x").List())
 }
+
+// A node that gave a hold other slots than a quorum did does not count for it: not for its renewals, nor for
+// its token.
+func TestAHoldIsExtendedOnlyWhereItHasItsSlots(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(permitTry(one2), permitTry(one))
+	require.EqualValues(t, -1, f.run(permitExtend(one, ttl, "0")), "another has it")
+	require.EqualValues(t, 0, f.run(permitExtend(one, ttl, "2")), "it is free")
+	require.EqualValues(t, 1, f.run(permitExtend(one, ttl, "1")))
+	require.EqualValues(t, 0, f.run(permitFence(one, 1<<52, "2")))
+	require.EqualValues(t, 1, f.run(permitRepair(one, "2")))
+	require.EqualValues(t, 1, f.run(permitExtend(one, ttl, "2")))
+	require.EqualValues(t, 0, f.run(permitRepair(one, "0")), "it loses what it has no right to all the same")
+	require.EqualValues(t, -1, f.run(permitExtend(one, ttl, "0")))
+	got, err := lua.ParsePermitAcquired(f.run(permitTry(two)))
+	require.NoError(t, err)
+	require.Equal(t, lua.Slots("1-2"), got.Slots)
+}
+
+func TestATryPassesNobodyWhoWaits(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(permitTry(all), permitAsk(one, proposal(0), 1), permitEnd(all, 0))
+	got, err := lua.ParsePermitAcquired(f.run(permitTry(one2)))
+	require.NoError(t, err)
+	require.Zero(t, got.Token, "though there is room for both")
+	require.Equal(t, one, got.Head)
+	got, err = lua.ParsePermitAcquired(f.run(permitAsk(one2, proposal(0), 1)))
+	require.NoError(t, err)
+	require.Equal(t, lua.Slots("1"), got.Slots, "who would wait has no need to")
+}
+
+func TestABigRequestAtTheHeadIsPassedByNobody(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(permitTry(one), permitAsk(all, proposal(0), 1))
+	got, err := lua.ParsePermitAcquired(f.run(permitAsk(one2, proposal(0), 1)))
+	require.NoError(t, err)
+	require.Zero(t, got.Token, "though there is room for it")
+	require.Equal(t, one, got.Holder)
+	require.Equal(t, all, got.Head)
+	f.run(permitEnd(all, 0))
+	got, err = lua.ParsePermitAcquired(f.run(permitAsk(one2, final(2), 2)))
+	require.NoError(t, err)
+	require.Equal(t, lua.Slots("1"), got.Slots)
+}

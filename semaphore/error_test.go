@@ -122,6 +122,21 @@ func TestOneNameOneKind(t *testing.T) {
 	})
 }
 
+func TestAnOwnerDoesNotReenterPermits(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	s := r.semaphore(t, 2)
+	ctx := lock.WithOwner(bg)
+	p, err := s.TryAcquire(ctx, 1)
+	require.NoError(t, err)
+	q, err := s.TryAcquire(ctx, 1)
+	require.NoError(t, err)
+	require.NotEqual(t, p.Slots(), q.Slots())
+	_, err = s.TryAcquire(ctx, 1)
+	require.ErrorIs(t, err, lock.ErrLocked)
+	release(t, p, q)
+}
+
 func TestDo(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

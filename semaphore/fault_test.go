@@ -159,9 +159,9 @@ func TestNodesThatDifferAreAligned(t *testing.T) {
 			return true
 		}
 	}
-	redistest.Eventually(t, within, onAll(2), "each node has the same slots")
+	redistest.Eventually(t, promptly, onAll(2), "each node has the same slots")
 	release(t, p)
-	redistest.Eventually(t, within, onAll(0), "and gives them back")
+	redistest.Eventually(t, promptly, onAll(0), "and gives them back")
 }
 
 // No quorum gives the same slots: they are asked for by name.

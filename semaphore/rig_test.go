@@ -160,7 +160,7 @@ func requireWaits(t testing.TB, done <-chan result) {
 
 func take(t testing.TB, s *semaphore.Semaphore, n int) *semaphore.Permit {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(bg, within)
+	ctx, cancel := context.WithTimeout(bg, promptly)
 	defer cancel()
 	p, err := s.Acquire(ctx, n)
 	require.NoError(t, err)
