@@ -85,6 +85,10 @@ func (e *engine) mark() string {
 // reads tells whether a new hold leaves room for others that do, too.
 func (e *engine) reads() bool { return e.shared != nil && e.shared.Reads() }
 
+// joins tells whether a new hold can be within a tenure of another one of this process. Permits never are: each
+// has slots of its own.
+func (e *engine) joins() bool { return e.joinable != nil && e.reads() }
+
 // contest tells which contest the lock's waiters are in. Contenders and queuers for
 // one name never meet in one.
 func (e *engine) contest() contestKey {

@@ -55,7 +55,7 @@ func (q *queuer) try() (*Lease, denial, error) {
 	if q.place == nil {
 		var why *denial
 		alone := !c.listening() && !c.crowded(q.engine.contest())
-		if q.engine.reads() {
+		if q.engine.joins() {
 			q.place = &place{queuer: q}
 			c.join(q.place, q.engine.contest())
 		}

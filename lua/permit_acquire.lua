@@ -61,8 +61,17 @@ if record and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
     end
     if before and before < tonumber(ARGV[7]) then
       grant(KEYS[5], ARGV[1], ARGV[7], ticket)
-      if ARGV[9] ~= '' then
-        record = move(KEYS[7], KEYS[8], ARGV[1], record, ARGV[9])
+      local had = slotsOf(record)
+      if ARGV[9] ~= '' and ARGV[9] ~= had and move(KEYS[8], had, ARGV[9]) then
+        -- Somebody may have had these slots since the hold got its token.
+        -- uses token
+        local token, problem = mint(KEYS[2], 0, ARGV[3])
+        if problem then
+          move(KEYS[8], ARGV[9], had)
+          return problem
+        end
+        record = string.format('%.0f ', token) .. ARGV[9]
+        redis.call('HSET', KEYS[7], ARGV[1], record)
       end
     end
   end

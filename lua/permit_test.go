@@ -230,3 +230,17 @@ func TestABigRequestAtTheHeadIsPassedByNobody(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, lua.Slots("1"), got.Slots)
 }
+
+// Whoever gets other slots than before gets a token for them: somebody may have had them meanwhile.
+func TestOtherSlotsComeWithAnotherToken(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(permitAsk(one, proposal(0), 1))
+	other, err := lua.ParsePermitAcquired(f.run(permitTry(one2)))
+	require.NoError(t, err)
+	f.run(permitEnd(one2, 0))
+	got, err := lua.ParsePermitAcquired(f.run(permitAskFor(one, proposal(0), 2, other.Slots)))
+	require.NoError(t, err)
+	require.Equal(t, other.Slots, got.Slots)
+	require.Greater(t, got.Token, other.Token)
+}

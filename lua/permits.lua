@@ -212,21 +212,13 @@ local function hold(key, slots, free, id, token, mine, count)
   redis.call('HSET', key, id, count)
 end
 
--- Gives a hold other slots than it has, if they are free. It returns its record.
-local function move(slots, free, id, record, wanted)
-  local had, token = slotsOf(record)
-  if had == wanted then
-    return record
-  end
+-- Has a hold have other slots than before, if they are free, and tells whether they are.
+local function move(free, had, wanted)
   local mine, new = list(had), list(wanted)
   give(free, mine)
-  if not vacant(free, new) then
-    take(free, mine)
-    return record
-  end
-  take(free, new)
-  redis.call('HSET', slots, id, token .. ' ' .. wanted)
-  return token .. ' ' .. wanted
+  local can = vacant(free, new)
+  take(free, can and new or mine)
+  return can
 end
 
 -- Whether these slots are free for the hold called id, which may have others here, or some of them.

@@ -67,6 +67,14 @@ var semaphoreMutants = []Mutant{
 		Tests:   "^TestACallThatComesLateChangesNothing$",
 	},
 	{
+		Name:    "other slots come with the old token",
+		File:    "lua/permit_acquire.lua",
+		Old:     "record = string.format('%.0f ', token) .. ARGV[9]",
+		New:     "record = string.match(record, '^%d+ ') .. ARGV[9]",
+		Package: "lua",
+		Tests:   "^TestOtherSlotsComeWithAnotherToken$",
+	},
+	{
 		Name:    "an expired permit still counts",
 		File:    "lua/permits.lua",
 		Old:     "  for i = 1, #over do\n    vacate(",
