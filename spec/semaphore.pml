@@ -216,6 +216,7 @@ proctype World() {
           :: P.release -> run_release()
           :: else
           fi
+       :: else
        fi;
        node[0].holder[0] = 0; node[1].holder[0] = 0; node[2].holder[0] = 0;
        c = 0; n = 0; got = 0; won = 0;
