@@ -2,10 +2,12 @@
  * Permits of a semaphore: three nodes, two permits, three clients that want one each. A permit is a numbered
  * slot that a quorum of nodes has given to a hold.
  *
- * Messages run at any time after they were sent, in any order, and releases also twice. A node keeps
+ * Messages run at any time after they were sent, in any order, and, where it matters, twice. A node keeps
  * what it acknowledged; lock.pml has what comes of it if not, and of deadlines. Of n slots each is as one.
  *
- * Parts: NAMED  slots are asked for by name when nodes differ; then there are two clients
+ * Parts: NAMED  slots are asked for by name when nodes differ, and nodes that differ from a quorum are told the slot
+ *               that it gave; then there are two clients
+ *        LATE_TOO  commands may also run after their hold is over; otherwise they come before that, or never
  * V_...: variants that must fail.
  */
 
@@ -17,6 +19,12 @@
 #endif
 #define QUORUM 2
 #define NONE   0   /* slots are 1 and 2 */
+
+#ifdef V_NO_ID
+#define RELEASES 2
+#else
+#define RELEASES 1  /* a second one would find nothing, and the mark keeps it so */
+#endif
 
 #define IDLE   0
 #define ASKS   1   /* for the lowest free slot of each node */
@@ -43,12 +51,12 @@ Node node[N];
 byte phase[C];
 byte mine[C];    /* the slot that a client asks for by name, or holds */
 
-#define P  node[n].with[c]
+#define P(n, c)  node[n].with[c]
 #define HAS(n, c, s)  (node[n].holder[s] == c + 1)
 #define FREE(n, s)    (node[n].holder[s] == 0)
 
 /* What a node gives that has nothing of the hold yet. */
-inline lowest() {
+inline lowest(n, c) {
   got = NONE;
   if
   :: FREE(n, 1) -> got = 1
@@ -62,113 +70,117 @@ inline lowest() {
 }
 
 /* The slot that the hold has here. */
-inline has() {
+inline has(n, c) {
   got = (HAS(n, c, 1) -> 1 : (HAS(n, c, 2) -> 2 : NONE))
 }
 
 /* permit_acquire.lua, for the lowest slot. */
-inline run_ask() {
-  P.ask = 0;
-  has();
+inline run_ask(n, c) {
+  P(n, c).ask = 0;
+  has(n, c);
   if
 #ifdef V_ASKED_AGAIN
   :: got == 2 && FREE(n, 1) -> node[n].holder[2] = 0; node[n].holder[1] = c + 1; got = 1
 #endif
-  :: got == NONE && !P.mark -> lowest()
+  :: got == NONE && !P(n, c).mark -> lowest(n, c)
   :: else
   fi;
-  P.first = got
+  P(n, c).first = got
 }
 
 /* permit_acquire.lua, by name, in a later round. */
-inline run_name() {
-  P.name = 0;
-  has();
+inline run_name(n, c) {
+  P(n, c).name = 0;
+  has(n, c);
   if
-  :: P.mark
-  :: !P.mark && FREE(n, mine[c]) ->
+  :: P(n, c).mark
+  :: !P(n, c).mark && FREE(n, mine[c]) ->
      if
      :: got != NONE -> node[n].holder[got] = 0
      :: else
      fi;
      node[n].holder[mine[c]] = c + 1;
      got = mine[c]
-  :: !P.mark && !FREE(n, mine[c]) && got == NONE -> lowest()
+  :: !P(n, c).mark && !FREE(n, mine[c]) && got == NONE -> lowest(n, c)
   :: else
   fi;
-  P.second = got
+  P(n, c).second = got
 }
 
 /* permit_repair.lua. */
-inline run_repair() {
-  P.repair = 0;
-  has();
+inline run_repair(n, c) {
+  P(n, c).repair = 0;
+  has(n, c);
   if
   :: got != NONE && got != mine[c] -> node[n].holder[got] = 0
   :: else
   fi;
   if
 #ifdef V_REPAIR_TAKES
-  :: !P.mark -> node[n].holder[mine[c]] = c + 1
+  :: !P(n, c).mark -> node[n].holder[mine[c]] = c + 1
 #else
-  :: !P.mark && FREE(n, mine[c]) -> node[n].holder[mine[c]] = c + 1
+  :: !P(n, c).mark && FREE(n, mine[c]) -> node[n].holder[mine[c]] = c + 1
 #endif
   :: else
   fi
 }
 
 /* permit_release.lua. */
-inline run_release() {
-  P.release = P.release - 1;
+inline run_release(n, c) {
+  P(n, c).release = P(n, c).release - 1;
 #ifdef V_NO_ID
-  got = (P.second != NONE -> P.second : P.first);
+  got = (P(n, c).second != NONE -> P(n, c).second : P(n, c).first);
   node[n].holder[got] = 0;
 #else
-  has();
+  has(n, c);
   node[n].holder[got] = 0;
 #endif
-  P.mark = 1
+  P(n, c).mark = 1
 }
 
-#define GAVE1(n, s)  (node[n].with[c].first == s)
-#define GAVE2(n, s)  (node[n].with[c].second == s)
-#define AGREED(g, s) (g(0, s) + g(1, s) + g(2, s) >= QUORUM)
-#define SOME(g)      (!g(0, NONE) + !g(1, NONE) + !g(2, NONE))
+#define GAVE(what, c, s)  ((P(0, c).what == s) + (P(1, c).what == s) + (P(2, c).what == s))
+#define AGREED(what, c, s) (GAVE(what, c, s) >= QUORUM)
+#define ENOUGH(c)          (3 - GAVE(first, c, NONE) >= QUORUM)
 
-#define EACH(what, value) \
+#define EACH(c, what, value) \
   node[0].with[c].what = value; node[1].with[c].what = value; node[2].with[c].what = value
 
 /* What it was told is of no use any more, and would only keep states apart. */
-inline forget() {
+inline forget(c) {
 #ifndef V_NO_ID
-  EACH(first, NONE);
-  EACH(second, NONE)
+  EACH(c, first, NONE);
+  EACH(c, second, NONE)
 #else
   skip
 #endif
 }
 
-inline over() {
+inline over(c) {
   phase[c] = OVER;
-  EACH(release, 2);
-  forget()
+  EACH(c, release, RELEASES);
+#ifndef LATE_TOO
+  EACH(c, ask, 0); EACH(c, name, 0); EACH(c, repair, 0);
+#endif
+  forget(c)
 }
 
 /* A quorum agrees: nodes that gave another slot are told, and those that gave none. */
-inline holds() {
+inline holds(c, won) {
   phase[c] = HOLDS;
   mine[c] = won;
 #ifdef V_GIVE_WON
   if   /* a node that gave it is told to take it back */
   :: HAS(0, c, won) -> node[0].holder[won] = 0
-  :: HAS(1, c, won) -> node[1].holder[won] = 0
-  :: HAS(2, c, won) -> node[2].holder[won] = 0
+  :: !HAS(0, c, won) && HAS(1, c, won) -> node[1].holder[won] = 0
+  :: else -> node[2].holder[won] = 0
   fi;
 #endif
+#ifdef NAMED
   node[0].with[c].repair = !HAS(0, c, won);
   node[1].with[c].repair = !HAS(1, c, won);
   node[2].with[c].repair = !HAS(2, c, won);
-  forget()
+#endif
+  forget(c)
 }
 
 inline check() {
@@ -185,43 +197,52 @@ inline check() {
   skip
 }
 
-proctype World() {
-  byte c, n, got, won;
-  do
-  :: atomic {
-       c = 0; n = 0; got = 0; won = 0;
-       select (c : 0 .. C - 1);
-       if
-       :: phase[c] == IDLE && (c == 0 || phase[c - 1] != IDLE) -> phase[c] = ASKS;  /* they are alike */
-          EACH(ask, 1)
+#define DONE  got = NONE; node[0].holder[0] = 0; node[1].holder[0] = 0; node[2].holder[0] = 0; check()
+
+#define STARTS(c, ready) \
+  :: d_step { phase[c] == IDLE && (ready) -> phase[c] = ASKS; EACH(c, ask, 1) }
+#define ENDS(c) \
+  :: d_step { phase[c] == ASKS || phase[c] == NAMES || phase[c] == HOLDS -> over(c); DONE }
+#define WINS(c, s) \
+  :: d_step { phase[c] == ASKS && AGREED(first, c, s) -> holds(c, s); DONE }
+#define CHOOSES(c, s) \
+  :: d_step { phase[c] == ASKS && ENOUGH(c) -> phase[c] = NAMES; mine[c] = s; EACH(c, name, 1) } \
+  :: d_step { phase[c] == NAMES && AGREED(second, c, s) -> holds(c, s); DONE }
+/* Nothing is kept that is of no use any more: it would only keep states apart. */
+#define LATE(n, c)  (P(n, c).ask || P(n, c).name || P(n, c).repair)
+#define CALM(n, c) \
+  P(n, c).mark = P(n, c).mark && LATE(n, c); \
+  mine[c] = (phase[c] == OVER && !LATE(0, c) && !LATE(1, c) && !LATE(2, c) -> NONE : mine[c]); DONE
+#define RUNS(n, c) \
+  :: d_step { P(n, c).ask -> run_ask(n, c); CALM(n, c) } \
+  :: d_step { P(n, c).name -> run_name(n, c); CALM(n, c) } \
+  :: d_step { P(n, c).repair -> run_repair(n, c); CALM(n, c) } \
+  :: d_step { P(n, c).release -> run_release(n, c); CALM(n, c) }
+
 #ifdef V_COUNT
-       :: phase[c] == ASKS && SOME(GAVE1) >= QUORUM -> phase[c] = HOLDS
+#define CLIENT(c) \
+  :: d_step { phase[c] == ASKS && ENOUGH(c) -> phase[c] = HOLDS; DONE } \
+  ENDS(c) RUNS(0, c) RUNS(1, c) RUNS(2, c)
 #else
-       :: phase[c] == ASKS && AGREED(GAVE1, 1) -> won = 1; holds()
-       :: phase[c] == ASKS && AGREED(GAVE1, 2) -> won = 2; holds()
 #ifdef NAMED
-       :: phase[c] == ASKS && SOME(GAVE1) >= QUORUM -> phase[c] = NAMES; mine[c] = 1; EACH(name, 1)
-       :: phase[c] == ASKS && SOME(GAVE1) >= QUORUM -> phase[c] = NAMES; mine[c] = 2; EACH(name, 1)
-       :: phase[c] == NAMES && AGREED(GAVE2, 1) -> won = 1; holds()
-       :: phase[c] == NAMES && AGREED(GAVE2, 2) -> won = 2; holds()
+#define CLIENT(c) WINS(c, 1) WINS(c, 2) CHOOSES(c, 1) CHOOSES(c, 2) ENDS(c) RUNS(0, c) RUNS(1, c) RUNS(2, c)
+#else
+#define CLIENT(c) WINS(c, 1) WINS(c, 2) ENDS(c) RUNS(0, c) RUNS(1, c) RUNS(2, c)
 #endif
 #endif
-       :: phase[c] == ASKS || phase[c] == NAMES || phase[c] == HOLDS -> over()  /* gives up, is done */
-       :: phase[c] != IDLE ->
-          select (n : 0 .. 2);
-          if
-          :: P.ask -> run_ask()
-          :: P.name -> run_name()
-          :: P.repair -> run_repair()
-          :: P.release -> run_release()
-          :: else
-          fi
-       :: else
-       fi;
-       node[0].holder[0] = 0; node[1].holder[0] = 0; node[2].holder[0] = 0;
-       c = 0; n = 0; got = 0; won = 0;
-       check()
-     }
+
+proctype World() {
+  byte got;
+end:
+  do
+  STARTS(0, true)   /* they are alike: one after the other */
+  STARTS(1, phase[0] != IDLE)
+  CLIENT(0)
+  CLIENT(1)
+#ifndef NAMED
+  STARTS(2, phase[1] != IDLE)
+  CLIENT(2)
+#endif
   od
 }
 
