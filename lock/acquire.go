@@ -163,7 +163,7 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 	if !e.client.grants() {
 		return nil, denial{}, ErrClosed
 	}
-	if a.turns == nil && e.reads() {
+	if a.turns == nil && e.joins() {
 		if l := e.join(a.slot); l != nil {
 			return l, denial{}, nil
 		}

@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ type asking struct {
 	unsent time.Duration // how long a command may wait to be sent, among tens of thousands who ask
 
 	mu        sync.Mutex
+	next      *asking // that has taken its place, to ask for slots by name; nil: none
 	outcome   outcome
 	ticket    lua.Ticket // to wait with, once refused
 	yes, no   []int      // nodes
@@ -43,16 +45,23 @@ const (
 
 // ask has every node grant the lock, or keep the place with the ticket as known now.
 func (q *queuer) ask() (*Lease, denial, error) {
-	t := q.tenure
 	successor := q.place.asks()
 	if successor {
 		q.succeeds = succession{open: true}
 	}
+	return q.askFor("", nil, 0, successor)
+}
+
+// askFor is ask for slots by name, if there are some: before is the asking that has found that nodes
+// give different ones, and has given nothing back; named is how many have asked by name.
+func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bool) (*Lease, denial, error) {
+	t := q.tenure
 	q.round++
 	q.place.opens()
 	r := t.request()
-	r.Noted = true
+	r.Noted, r.Slots = true, slots
 	a := &asking{queuer: q, tenure: t, round: q.round, unsent: patience(t.ttl), ticket: q.ticket}
+	a.follow(before)
 	b, err := q.engine.client.group.Decide(q.ctx, redlock.Motion{
 		Name:      "acquire",
 		Call:      q.kind.Wait(r, q.ticket, q.round),
@@ -60,6 +69,7 @@ func (q *queuer) ask() (*Lease, denial, error) {
 		Creates:   true,
 		Footprint: t.footprint,
 		Leaves:    q.engine.queued,
+		Alike:     q.engine.alike(),
 		Each:      a.answered,
 		Unsent:    a.unsent,
 	})
@@ -77,6 +87,11 @@ func (q *queuer) ask() (*Lease, denial, error) {
 		}
 		a.conclude(refused, q.ticket)
 		return nil, d, err
+	}
+	if named < maxNamed && q.engine.disagree(b) {
+		if slots := q.engine.nominate(b); slots != "" {
+			return q.askFor(slots, a, named+1, successor)
+		}
 	}
 	d := q.engine.denied(b)
 	q.count(b)
@@ -134,7 +149,15 @@ func (a *asking) answered(node int, answer redlock.Answer) {
 	if yes {
 		s.ticket = unheard // it is that of the yield
 	}
+	a.tenure.gives(node, answer)
 	a.mu.Lock()
+	if next := a.next; next != nil {
+		a.mu.Unlock()
+		if yes {
+			next.has(node)
+		}
+		return
+	}
 	outcome, ticket := a.outcome, a.ticket
 	if !ticket.Final && (!yes || outcome == refused) {
 		a.standings = append(a.standings, s)
@@ -142,7 +165,9 @@ func (a *asking) answered(node int, answer redlock.Answer) {
 	switch {
 	case outcome != open:
 	case yes:
-		a.yes = append(a.yes, node)
+		if !slices.Contains(a.yes, node) {
+			a.yes = append(a.yes, node)
+		}
 	default:
 		a.no = append(a.no, node)
 	}
@@ -152,6 +177,30 @@ func (a *asking) answered(node int, answer redlock.Answer) {
 		a.tenure.refused()
 		a.settle([]int{node})
 	case outcome == refused && (yes || ticket.Final && s.differs(ticket)):
+		a.yield([]int{node}, ticket, a.unsent)
+	}
+}
+
+// follow takes the place of the asking before a, whose grants are a's from now on.
+func (a *asking) follow(before *asking) {
+	if before == nil {
+		return
+	}
+	before.mu.Lock()
+	defer before.mu.Unlock()
+	before.next = a
+	a.yes = slices.Clone(before.yes)
+}
+
+// has notes that a node has granted what the asking before a was for.
+func (a *asking) has(node int) {
+	a.mu.Lock()
+	outcome, ticket := a.outcome, a.ticket
+	if outcome == open && !slices.Contains(a.yes, node) {
+		a.yes = append(a.yes, node)
+	}
+	a.mu.Unlock()
+	if outcome == refused {
 		a.yield([]int{node}, ticket, a.unsent)
 	}
 }

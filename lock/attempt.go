@@ -44,6 +44,7 @@ func (t *tenure) claim(noted bool) redlock.Motion {
 		Yes:       t.engine.granted,
 		Creates:   true,
 		Footprint: t.footprint,
+		Alike:     t.engine.alike(),
 		Unsent:    patience(t.ttl), // among tens of thousands who try at once
 	}
 	if t.engine.client.group.Size() > 1 {
@@ -83,6 +84,7 @@ func (t *tenure) conclude(ctx context.Context, b *redlock.Ballot, err error, p *
 // to be sent.
 func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent time.Duration) (*Lease, denial, error) {
 	c := t.engine.client
+	t.number(b)
 	second, won, err := t.fence(ctx, b, unsent)
 	if err != nil {
 		return nil, t.engine.cutOff(second), contextError(ctx)
@@ -108,7 +110,7 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 	t.begin(h)
 	t.holds = 1
 	t.validity = validity
-	if t.reads {
+	if t.joins() {
 		t.joining = t.opens(b)
 	}
 	if !c.won(t, p) {
@@ -116,10 +118,11 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 		return nil, denial{}, ErrClosed
 	}
 	h.slot.set(h)
-	if t.reads {
+	if t.joins() {
 		c.listen() // for who waits to write
 	}
 	t.watch(b.Start())
+	t.align()
 	t.write()
 	return l, denial{}, nil
 }
@@ -139,19 +142,22 @@ func (e *engine) granted(reply any) (bool, error) {
 // could take it, and gave the later hold more than T.
 func (t *tenure) fence(ctx context.Context, b *redlock.Ballot, unsent time.Duration) (second *redlock.Ballot, lost, err error) {
 	g := t.engine.client.group
-	agree, token := 0, int64(0)
+	agree, token, slots := 0, int64(0), t.numbers()
 	for i := range g.Size() {
 		a := b.Answer(i)
 		if a.Vote != redlock.Yes {
 			continue
 		}
 		granted, _ := t.engine.kind.Acquired(a.Reply)
-		switch {
-		case granted.Token > token:
-			token, agree = granted.Token, 1
-		case granted.Token == token:
+		if granted.Token > token {
+			token, agree = granted.Token, 0
+		}
+		if granted.Token == token && granted.Slots == slots {
 			agree++
 		}
+	}
+	if t.engine.numbered != nil {
+		return t.fenceAlone(ctx, token, agree, unsent)
 	}
 	t.first.token, t.reserve = token, reserve{last: token, top: token}
 	if agree >= g.Quorum() {
@@ -179,6 +185,11 @@ func (t *tenure) fence(ctx context.Context, b *redlock.Ballot, unsent time.Durat
 func (e *engine) denied(b *redlock.Ballot) denial {
 	g := e.client.group
 	var d denial
+	if e.disagree(b) {
+		_, votes := b.SoFar()
+		d.split = &splitError{votes: votes, slots: true}
+		return d
+	}
 	holders := make(map[string]int, 1)
 	failed, pending, foreign := 0, 0, 0
 	for i := range g.Size() {
@@ -205,7 +216,7 @@ func (e *engine) denied(b *redlock.Ballot) denial {
 		d.sure = false
 	} else if d.nodes+failed+pending < g.Quorum() {
 		_, votes := b.SoFar()
-		d.split = &splitError{votes}
+		d.split = &splitError{votes: votes}
 	}
 	return d
 }

@@ -12,14 +12,16 @@ import (
 // An engine is one lock of any kind: what the packages of the kinds, such as reentrant, wrap.
 // It is immutable.
 type engine struct {
-	client *Client
-	kind   kind.Kind
-	name   string
-	key    string // lua.Keys.Lock
-	order  order
-	shared kind.Shared // is kind, if that is one; else nil
-	set    settings
-	err    error // what is wrong with the lock; every call returns it
+	client   *Client
+	kind     kind.Kind
+	name     string
+	key      string // lua.Keys.Lock
+	order    order
+	shared   kind.Shared   // is kind, if that is one; else nil
+	joinable kind.Joinable // so, too
+	numbered kind.Numbered
+	set      settings
+	err      error // what is wrong with the lock; every call returns it
 }
 
 var (
@@ -42,6 +44,8 @@ func newEngine(c *Client, k kind.Kind, name string, opts []Option) *engine {
 	}
 	if s, ok := k.(kind.Shared); ok {
 		e.shared, e.order = s, shared
+		e.joinable, _ = k.(kind.Joinable)
+		e.numbered, _ = k.(kind.Numbered)
 	}
 	if c == nil {
 		e.err = errors.New("lock: the client is nil")
@@ -80,6 +84,10 @@ func (e *engine) mark() string {
 
 // reads tells whether a new hold leaves room for others that do, too.
 func (e *engine) reads() bool { return e.shared != nil && e.shared.Reads() }
+
+// joins tells whether a new hold can be within a tenure of another one of this process. Permits never are: each
+// has slots of its own.
+func (e *engine) joins() bool { return e.joinable != nil && e.reads() }
 
 // contest tells which contest the lock's waiters are in. Contenders and queuers for
 // one name never meet in one.

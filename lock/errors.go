@@ -120,9 +120,15 @@ func (e *AcquireError) Unwrap() []error {
 
 // A splitError says that nobody had the lock, as rivals split the votes. It is no
 // [ErrNoQuorum]: the nodes are well, and it is the rivals that are in the way.
-type splitError struct{ votes *redlock.NoQuorumError }
+type splitError struct {
+	votes *redlock.NoQuorumError
+	slots bool // enough nodes granted it, but not the same slots
+}
 
 func (e *splitError) Error() string {
+	if e.slots {
+		return fmt.Sprintf("rivals split the slots: %d of %d nodes granted some, and less than %d of them the same ones", e.votes.Agreed, len(e.votes.Nodes), e.votes.Need)
+	}
 	return fmt.Sprintf("rivals split the votes: %d of %d nodes granted it, %d needed", e.votes.Agreed, len(e.votes.Nodes), e.votes.Need)
 }
 

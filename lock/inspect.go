@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/kind"
@@ -26,7 +24,7 @@ func (e *engine) Inspect(ctx context.Context) (State, error) {
 	defer e.client.leave()
 	b, err := e.client.group.Decide(ctx, redlock.Motion{
 		Name: "inspect",
-		Call: lua.Inspect{Keys: e.keys(), Guard: e.client.guard}.Call(),
+		Call: lua.Inspect{Keys: e.keys(), Guard: e.client.guard, Slots: e.numbered != nil}.Call(),
 		Yes: func(reply any) (bool, error) {
 			_, err := lua.ParseInspected(reply)
 			return err == nil, err
@@ -138,7 +136,9 @@ func state(nodes []NodeState, queues [][]lua.Waiting, ttls map[string][]time.Dur
 			}
 		}
 	}
-	s.Waits = line(queues, quorum)
+	for _, w := range kind.Line(queues, quorum) {
+		s.Waits = append(s.Waits, Wait{Hold: w.Hold, Waited: w.Waited, Reads: kind.WaitsToRead(w.Hold)})
+	}
 	for _, w := range s.Waits {
 		s.Queue = append(s.Queue, w.Hold)
 	}
@@ -154,43 +154,4 @@ func longestFirst(a, b time.Duration) int {
 	default:
 		return cmp.Compare(b, a)
 	}
-}
-
-// line is the queue that a quorum has: by the ticket that a quorum has for each waiter,
-// as that is its own, or else the greatest, as it will be; and by hold id where two are
-// the same.
-func line(queues [][]lua.Waiting, quorum int) []Wait {
-	places := make(map[string]lua.Waiting)
-	nodes := make(map[string]int)
-	type proposal struct {
-		hold   string
-		ticket int64
-	}
-	equal := make(map[proposal]int)
-	for _, queue := range queues {
-		for _, w := range queue {
-			nodes[w.Hold]++
-			equal[proposal{w.Hold, w.Ticket}]++
-			known := places[w.Hold]
-			w.Ticket, w.Waited = max(w.Ticket, known.Ticket), max(w.Waited, known.Waited)
-			places[w.Hold] = w
-		}
-	}
-	for p, n := range equal {
-		if n >= quorum {
-			w := places[p.hold]
-			w.Ticket = p.ticket
-			places[p.hold] = w
-		}
-	}
-	ids := slices.SortedFunc(maps.Keys(places), func(a, b string) int {
-		return cmp.Or(cmp.Compare(places[a].Ticket, places[b].Ticket), strings.Compare(a, b))
-	})
-	var waits []Wait
-	for _, id := range ids {
-		if nodes[id] >= quorum {
-			waits = append(waits, Wait{Hold: id, Waited: places[id].Waited, Reads: kind.WaitsToRead(id)})
-		}
-	}
-	return waits
 }

@@ -48,9 +48,9 @@ func (t *tenure) opens(b *redlock.Ballot) *joining {
 	return j
 }
 
-// shut lets no more join t, which may be nil.
+// shut lets no more join t, which may be nil, or one that nobody joins.
 func (t *tenure) shut() {
-	if t != nil {
+	if t != nil && t.joins() {
 		t.mu.Lock()
 		t.joining.closed = true
 		t.mu.Unlock()
@@ -95,6 +95,9 @@ func (e *engine) join(s *slot) *Lease {
 	return l
 }
 
+// joins tells whether others of this process may join t, if nobody waits to write.
+func (t *tenure) joins() bool { return t.reads && t.engine.joinable != nil }
+
 // writes tells whether p is that of one who waits to write.
 func (p *place) writes() bool { return p.queuer != nil && !p.queuer.engine.reads() }
 
@@ -110,7 +113,7 @@ func (t *tenure) look(now time.Time) {
 	e := t.engine
 	e.client.group.Vote(redlock.Motion{
 		Name: "look",
-		Call: e.shared.Look(t.request()),
+		Call: e.joinable.Look(t.request()),
 		Yes: func(reply any) (bool, error) {
 			l, err := lua.ParseLooked(reply)
 			return err == nil && !l.Gone, err

@@ -25,7 +25,7 @@ type estate struct {
 // leads returns whom p follows, which is to read; nil: nobody. Called with mu held, before p is in the queue: from then on
 // others may follow it.
 func (ct *contest) leads(p *place) *place {
-	if !p.queuer.engine.reads() {
+	if !p.queuer.engine.joins() {
 		return nil
 	}
 	now := time.Now()
@@ -86,7 +86,7 @@ func (p *place) opens() {
 //
 // Why they may: they were there when nobody was known to wait to write behind p, and p is not before its turn.
 func (ct *contest) bring(t *tenure, p *place) {
-	if !t.reads {
+	if !t.joins() {
 		return
 	}
 	now := time.Now()

@@ -263,7 +263,7 @@ func (t *tenure) extension(ttl time.Duration) redlock.Motion {
 		},
 	}
 	if k := t.engine.shared; k != nil {
-		m.Call = k.Extend(t.request(), e, reads)
+		m.Call = k.Extend(t.numbered(), e, reads)
 		return m
 	}
 	m.Call = e.Call()

@@ -75,18 +75,19 @@ func (t *tenure) write() {
 	if !due {
 		return
 	}
-	c.group.Vote(redlock.Motion{
-		Name: "note",
-		Call: lua.Note{
-			Keys:  t.keys(),
-			Hold:  t.id,
-			Label: c.label,
-			Text:  set.note,
-			Age:   max(now.Sub(since), 0),
-			Life:  life,
-		}.Call(),
-		Yes: lua.ParseNoted,
-	})
+	n := lua.Note{
+		Keys:  t.keys(),
+		Hold:  t.id,
+		Label: c.label,
+		Text:  set.note,
+		Age:   max(now.Sub(since), 0),
+		Life:  life,
+	}
+	call := n.Call()
+	if k := t.engine.numbered; k != nil {
+		call = k.Note(t.request(), n)
+	}
+	c.group.Vote(redlock.Motion{Name: "note", Call: call, Yes: lua.ParseNoted})
 }
 
 // defaultLabel says which process this is.

@@ -56,7 +56,7 @@ func (h *hold) pass() (p passing, renewing <-chan struct{}) {
 // linger lets those run who are about to come back for a name that is passed on all the time:
 // if the last one of them ended the tenure, they would all have to ask the nodes.
 func (h *hold) linger() {
-	if h.number == 1 && !h.reads {
+	if h.number == 1 && !h.joins() {
 		return
 	}
 	for range comebacks {

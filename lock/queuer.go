@@ -55,7 +55,7 @@ func (q *queuer) try() (*Lease, denial, error) {
 	if q.place == nil {
 		var why *denial
 		alone := !c.listening() && !c.crowded(q.engine.contest())
-		if q.engine.reads() {
+		if q.engine.joins() {
 			q.place = &place{queuer: q}
 			c.join(q.place, q.engine.contest())
 		}
@@ -124,7 +124,7 @@ func (q *queuer) wait(d denial) error {
 	if hurry := q.succeeds.pause(); hurry > 0 {
 		return q.sleep(wake, nil, hurry)
 	}
-	if d.err != nil {
+	if d.err != nil || d.split != nil && q.engine.numbered != nil { // nobody tells of slots that were split
 		return q.sleep(wake, nil, q.backOff())
 	}
 	// Signs of life have a free lock's head woken, and everybody look now and then; what is

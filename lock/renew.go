@@ -191,7 +191,7 @@ func (t *tenure) repair(missing []bool, ttl time.Duration) {
 	}
 	call := r.Call()
 	if k := t.engine.shared; k != nil {
-		call = k.Repair(t.request(), r, reads)
+		call = k.Repair(t.numbered(), r, reads)
 	}
 	t.engine.client.group.Vote(redlock.Motion{
 		Name:      "repair",

@@ -89,7 +89,7 @@ func (t *tenure) restoration(ttl time.Duration) redlock.Motion {
 	}
 	call := r.Call()
 	if k := t.engine.shared; k != nil {
-		call = k.Restore(t.request(), r, reads)
+		call = k.Restore(t.numbered(), r, reads)
 	}
 	return redlock.Motion{
 		Name: "restore",

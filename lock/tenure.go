@@ -51,10 +51,11 @@ type tenure struct {
 	reason   Reason        // why
 	vacant   bool          // who is next waits for tokens
 	reads    bool          // others can have the lock, too; it never writes again
-	joining  *joining      // of one that reads: whether others may join; nil: of any other
-	uneven   bool          // a node has refused it since it was last renewed: a rival has that one
-	pause    time.Duration // until it is renewed for that; 0: it was not of late
-	mending  bool          // nodes may lack it: they are asked once though no lease is renewed
+	joining  *joining      // of one that others may join: whether they may now; nil: of any other
+	numbering
+	uneven  bool          // a node has refused it since it was last renewed: a rival has that one
+	pause   time.Duration // until it is renewed for that; 0: it was not of late
+	mending bool          // nodes may lack it: they are asked once though no lease is renewed
 }
 
 // dates are what a ward was set to.
@@ -142,10 +143,11 @@ func (t *tenure) beat() time.Duration {
 }
 
 // voted notes a node's answer to the claim.
-func (t *tenure) voted(_ int, a redlock.Answer) {
+func (t *tenure) voted(node int, a redlock.Answer) {
 	if a.Vote == redlock.No {
 		t.refused()
 	}
+	t.gives(node, a)
 }
 
 // refused notes that a node does not have the hold, as another has its vote. Rivals give such

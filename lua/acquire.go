@@ -53,6 +53,10 @@ type Acquired struct {
 	// Of a read-write lock.
 	Reads  bool  // the holder does, or Head
 	Writer int64 // of a grant to read: the ticket of who waits to write; 0: nobody does
+
+	// Of a semaphore.
+	Slots Slots // that the node granted
+	Free  Slots // that it could have granted; "": those were asked for, or none by name
 }
 
 // ParseAcquired reads a reply of acquire.lua.

@@ -60,6 +60,18 @@ local run = {
   function(KEYS, ARGV)
     -- uses rw_beat
   end,
+  function(KEYS, ARGV)
+    -- uses permit_acquire
+  end,
+  function(KEYS, ARGV)
+    -- uses permit_release
+  end,
+  function(KEYS, ARGV)
+    -- uses permit_extend
+  end,
+  function(KEYS, ARGV)
+    -- uses permit_beat
+  end,
 }
 
 local pcall, byte, unpack, plan = pcall, string.byte, unpack, ARGV[1]

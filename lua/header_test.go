@@ -14,7 +14,7 @@ import (
 )
 
 // libraries stand in scripts and have headers of their own kind.
-var libraries = []string{"clock", "guard", "noted", "unnote", "token", "unmint", "written", "extended", "place", "queue", "rw"}
+var libraries = []string{"clock", "guard", "noted", "unnote", "token", "unmint", "written", "extended", "place", "queue", "rw", "permits"}
 
 // calls has one of each script with all its arguments, about a lock called "name", as
 // headers call it.
@@ -24,6 +24,8 @@ func calls(t *testing.T) map[string]Call {
 	require.NoError(t, err)
 	fair := Fair{Keys: keys, Channel: ClientChannels("lock")}
 	rw := RW{Fair: fair}
+	permit := Permit{Fair: fair}
+	held := PermitExtend{Permit: permit}
 	all := make(map[string]Call)
 	for _, c := range []interface{ Call() Call }{
 		Acquire{Keys: keys, Guard: time.Second, Noted: true}, Release{Keys: keys, Mark: time.Second, Undo: true, Noted: true}, Extend{Keys: keys, Noted: true}, Fence{Keys: keys, Round: 1},
@@ -31,6 +33,8 @@ func calls(t *testing.T) map[string]Call {
 		FairAcquire{Fair: fair, Guard: time.Second, Noted: true}, FairRelease{Fair: fair, Undo: true, Noted: true}, FairYield{Fair: fair}, FairSettle{Fair: fair}, FairBeat{Fair: fair, Holds: []string{"one"}},
 		RWAcquire{RW: rw, Guard: time.Second, Noted: true}, RWRelease{RW: rw, Hold: "1w", Token: 7, Noted: true}, RWYield{RW: rw}, RWSettle{RW: rw}, RWBeat{RW: rw, Holds: []string{"one"}},
 		RWExtend{RW: rw, Noted: true}, RWRestore{RW: rw}, RWRepair{RW: rw, Guard: time.Second}, RWKeep{RW: rw, Noted: true}, RWLook{RW: rw},
+		PermitAcquire{Permit: permit, Guard: time.Second}, PermitRelease{Permit: permit}, PermitYield{Permit: permit}, PermitSettle{Permit: permit}, PermitBeat{Permit: permit, Holds: []string{"one"}},
+		held, PermitRestore{PermitExtend: held}, PermitRepair{PermitExtend: held, Guard: time.Second}, PermitKeep{Permit: permit}, PermitFence{Permit: permit}, PermitNote{Permit: permit}, PermitInspect{Permit: permit, Guard: time.Second},
 	} {
 		all[c.Call().script.Name] = c.Call()
 	}
@@ -47,7 +51,7 @@ var commands = map[string]struct {
 	"EXISTS": {}, "PTTL": {}, "TIME": {}, "INFO": {}, "PUBLISH": {}, "PUBSUB": {}, "PEXPIRE": {writes: true},
 	"GET": {of: "string"}, "SET": {of: "string", writes: true}, "INCR": {of: "string", writes: true},
 	"HGET": {of: "hash"}, "HMGET": {of: "hash"}, "HGETALL": {of: "hash"}, "HEXISTS": {of: "hash"}, "HSET": {of: "hash", writes: true}, "HDEL": {of: "hash", writes: true},
-	"ZSCORE": {of: "zset"}, "ZMSCORE": {of: "zset"}, "ZRANGE": {of: "zset"}, "ZREVRANGE": {of: "zset"}, "ZADD": {of: "zset", writes: true}, "ZREM": {of: "zset", writes: true},
+	"ZSCORE": {of: "zset"}, "ZMSCORE": {of: "zset"}, "ZRANGE": {of: "zset"}, "ZREVRANGE": {of: "zset"}, "ZCARD": {of: "zset"}, "ZADD": {of: "zset", writes: true}, "ZREM": {of: "zset", writes: true},
 	"ZREMRANGEBYSCORE": {of: "zset", writes: true},
 }
 

@@ -6,12 +6,17 @@ import "time"
 type Inspect struct {
 	Keys  Keys
 	Guard time.Duration // how long a restarted server must not grant; 0: no guard
+	Slots bool          // of a semaphore, whose holds are listed as those that read are
 }
 
 // Call makes the call.
 func (i Inspect) Call() Call {
+	together := i.Keys.Readers
+	if i.Slots {
+		together = i.Keys.Permits
+	}
 	args := append(newCall(inspectScript, 6, 1),
-		i.Keys.Lock, i.Keys.Token, i.Keys.Queue, i.Keys.Waiters, i.Keys.Note, i.Keys.Readers)
+		i.Keys.Lock, i.Keys.Token, i.Keys.Queue, i.Keys.Waiters, i.Keys.Note, together)
 	return Call{script: inspectScript, args: withGuard(args, i.Guard)}
 }
 
@@ -57,7 +62,7 @@ func ParseInspected(reply any) (Inspected, error) {
 	refusal, ok5 := r[5].(string)
 	readers, ok6 := r[6].([]any)
 	noted, ok7 := parseNoted(r[7:])
-	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !ok6 || !ok7 || len(queue)%3 != 0 || len(readers)%2 != 0 {
+	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !ok6 || !ok7 || len(readers)%2 != 0 {
 		return bad()
 	}
 	in.Refusal, in.Noted = refusal, noted
@@ -71,14 +76,8 @@ func ParseInspected(reply any) (Inspected, error) {
 	if holder != "" {
 		in.Holder, in.Count, in.TTL = holder, int(count), remaining(pttl)
 	}
-	for i := 0; i < len(queue); i += 3 {
-		id, ok1 := queue[i].(string)
-		ticket, ok2 := queue[i+1].(int64)
-		waited, ok3 := queue[i+2].(int64)
-		if !ok1 || !ok2 || !ok3 {
-			return bad()
-		}
-		in.Queue = append(in.Queue, Waiting{Hold: id, Ticket: ticket, Waited: time.Duration(waited) * time.Millisecond})
+	if in.Queue, ok4 = parseQueue(queue); !ok4 {
+		return bad()
 	}
 	for i := 0; i < len(readers); i += 2 {
 		id, ok1 := readers[i].(string)
@@ -89,4 +88,21 @@ func ParseInspected(reply any) (Inspected, error) {
 		in.Readers = append(in.Readers, Reading{Hold: id, TTL: remaining(left)})
 	}
 	return in, nil
+}
+
+// parseQueue reads who waits: hold ids, each with its ticket and for how long it has waited.
+func parseQueue(queue []any) (all []Waiting, ok bool) {
+	if len(queue)%3 != 0 {
+		return nil, false
+	}
+	for i := 0; i < len(queue); i += 3 {
+		id, ok1 := queue[i].(string)
+		ticket, ok2 := queue[i+1].(int64)
+		waited, ok3 := queue[i+2].(int64)
+		if !ok1 || !ok2 || !ok3 {
+			return nil, false
+		}
+		all = append(all, Waiting{Hold: id, Ticket: ticket, Waited: time.Duration(waited) * time.Millisecond})
+	}
+	return all, true
 }

@@ -20,6 +20,9 @@ type Keys struct {
 	Waiters string // hash: fair queue, waiting hold id -> alive until, since
 	Note    string // string: what is written about the hold, for people
 	Readers string // zset: read-write lock, hold id that reads -> alive until
+	Permits string // zset: semaphore, hold id -> alive until
+	Slots   string // hash: semaphore, hold id -> token, slots
+	Free    string // zset: semaphore, free slots
 	Channel string // Pub/Sub channel: a hold has ended
 }
 
@@ -60,15 +63,20 @@ const (
 	waitersSuffix = ":waiters"
 	noteSuffix    = ":note"
 	readersSuffix = ":readers"
+	permitsSuffix = ":permits"
+	slotsSuffix   = ":slots"
+	freeSuffix    = ":free"
 )
 
-var companions = []string{tokenSuffix, voidSuffix, queueSuffix, waitersSuffix, noteSuffix, readersSuffix}
+var companions = []string{tokenSuffix, voidSuffix, queueSuffix, waitersSuffix, noteSuffix, readersSuffix,
+	permitsSuffix, slotsSuffix, freeSuffix}
 
 // KeysOf builds the keys of the lock whose Lock key is lock. All of them share one string:
 // there may be many locks.
 func KeysOf(lock string) Keys {
 	const channelSuffix = ":channel"
-	all := lock + tokenSuffix + lock + voidSuffix + lock + queueSuffix + lock + waitersSuffix + lock + noteSuffix + lock + readersSuffix + lock + channelSuffix
+	all := lock + tokenSuffix + lock + voidSuffix + lock + queueSuffix + lock + waitersSuffix + lock + noteSuffix + lock + readersSuffix +
+		lock + permitsSuffix + lock + slotsSuffix + lock + freeSuffix + lock + channelSuffix
 	next := func(suffix string) string {
 		key := all[:len(lock)+len(suffix)]
 		all = all[len(key):]
@@ -82,6 +90,9 @@ func KeysOf(lock string) Keys {
 		Waiters: next(waitersSuffix),
 		Note:    next(noteSuffix),
 		Readers: next(readersSuffix),
+		Permits: next(permitsSuffix),
+		Slots:   next(slotsSuffix),
+		Free:    next(freeSuffix),
 		Channel: next(channelSuffix),
 	}
 }

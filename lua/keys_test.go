@@ -31,7 +31,8 @@ func TestNameIsTheHashTag(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, Keys{
 			Lock: c.key, Token: c.key + ":token", Void: c.key + ":void",
-			Queue: c.key + ":queue", Waiters: c.key + ":waiters", Note: c.key + ":note", Readers: c.key + ":readers", Channel: c.key + ":channel",
+			Queue: c.key + ":queue", Waiters: c.key + ":waiters", Note: c.key + ":note", Readers: c.key + ":readers",
+			Permits: c.key + ":permits", Slots: c.key + ":slots", Free: c.key + ":free", Channel: c.key + ":channel",
 		}, keys)
 		require.Equal(t, keys, KeysOf(c.key))
 	}
@@ -63,7 +64,7 @@ func TestAllKeysOfALockShareASlot(t *testing.T) {
 				continue
 			}
 			slot := c.ClusterKeySlot(t.Context(), keys.Lock).Val()
-			for _, key := range []string{keys.Token, keys.Void, keys.Queue, keys.Waiters, keys.Note, keys.Readers} {
+			for _, key := range []string{keys.Token, keys.Void, keys.Queue, keys.Waiters, keys.Note, keys.Readers, keys.Permits, keys.Slots, keys.Free} {
 				require.Equal(t, slot, c.ClusterKeySlot(t.Context(), key).Val(), "%s and %s", key, keys.Lock)
 			}
 		}
@@ -77,7 +78,7 @@ func TestDifferentNamesHaveDifferentKeys(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		for _, key := range []string{keys.Lock, keys.Token, keys.Void, keys.Queue, keys.Waiters, keys.Note, keys.Readers} {
+		for _, key := range []string{keys.Lock, keys.Token, keys.Void, keys.Queue, keys.Waiters, keys.Note, keys.Readers, keys.Permits, keys.Slots, keys.Free} {
 			require.Empty(t, of[key], "%s, of %q", key, name)
 			of[key] = name
 		}

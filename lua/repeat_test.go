@@ -202,6 +202,7 @@ func TestACallThatRunsTwiceChangesWhatItChangesOnce(t *testing.T) {
 		"fair_beat":                     {queue, beat(mine, third)},
 	}
 	maps.Copy(cases, rwTwice())
+	maps.Copy(cases, permitTwice())
 	requireCaseOfEach(t, "Twice", cases)
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -280,6 +281,7 @@ func TestACallThatComesLateChangesNothing(t *testing.T) {
 		"fair_beat, after the leave of one of two":      {calls(try(other), ask(mine, proposal(0), 1), ask(third, proposal(0), 1), leave(mine, 0)), beat(mine)},
 	}
 	maps.Copy(cases, rwLate())
+	maps.Copy(cases, permitLate())
 	requireCaseOfEach(t, "Late", cases)
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

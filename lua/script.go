@@ -56,6 +56,19 @@ var (
 	rwRepairScript  = load("rw_repair")
 	rwKeepScript    = load("rw_keep")
 	rwLookScript    = load("rw_look")
+
+	permitAcquireScript = load("permit_acquire")
+	permitReleaseScript = load("permit_release")
+	permitYieldScript   = load("permit_yield")
+	permitSettleScript  = load("permit_settle")
+	permitBeatScript    = load("permit_beat")
+	permitExtendScript  = load("permit_extend")
+	permitRestoreScript = load("permit_restore")
+	permitRepairScript  = load("permit_repair")
+	permitKeepScript    = load("permit_keep")
+	permitFenceScript   = load("permit_fence")
+	permitNoteScript    = load("permit_note")
+	permitInspectScript = load("permit_inspect")
 )
 
 func load(name string) *Script {

@@ -65,8 +65,8 @@ var lockAttemptMutants = []Mutant{
 	{
 		Name:    "the least token of a quorum is the lease's",
 		File:    "lock/attempt.go",
-		Old:     "case granted.Token > token:",
-		New:     "case token == 0 || granted.Token < token:",
+		Old:     "if granted.Token > token {",
+		New:     "if token == 0 || granted.Token < token {",
 		Package: "lock",
 		Tests:   "^TestTokenIsTheGreatestOfTheQuorumThatGrantedTheLock$",
 	},
@@ -117,7 +117,7 @@ var lockAttemptMutants = []Mutant{
 	{
 		Name:    "split votes are no reason",
 		File:    "lock/attempt.go",
-		Old:     "d.split = &splitError{votes}",
+		Old:     "d.split = &splitError{votes: votes}",
 		New:     "_ = votes",
 		Package: "lock",
 		Tests:   "^TestSplitVotesAreToldAsSuch$",

@@ -20,7 +20,7 @@ var lockInspectMutants = []Mutant{
 	},
 	{
 		Name:    "who waits on a minority is in line",
-		File:    "lock/inspect.go",
+		File:    "internal/kind/line.go",
 		Old:     "if nodes[id] >= quorum {",
 		New:     "if nodes[id] > 0 {",
 		Package: "lock",

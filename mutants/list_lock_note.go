@@ -109,8 +109,8 @@ var lockNoteMutants = []Mutant{
 	{
 		Name:    "who queues is not told",
 		File:    "lock/ask.go",
-		Old:     "r.Noted = true",
-		New:     "",
+		Old:     "r.Noted, r.Slots = true, slots",
+		New:     "r.Slots = slots",
 		Package: "lock",
 		Tests:   "^TestWhoIsRefusedIsToldWhoHasTheLock$/^fair$",
 	},

@@ -15,7 +15,7 @@ var (
 	writes = scripts{lua.Writes}
 	reads  = scripts{lua.Reads}
 
-	_ kind.Shared = scripts{}
+	_ kind.Joinable = scripts{}
 )
 
 func (scripts) Family() kind.Family { return kind.ReadWrite }

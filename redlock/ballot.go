@@ -16,6 +16,10 @@ type Motion struct {
 	// Yes reads a reply. An error counts as a no.
 	Yes func(reply any) (bool, error)
 
+	// Alike, if set, tells whether two replies that are yes say the same: only a quorum of
+	// those that do carries the motion.
+	Alike func(a, b any) bool
+
 	// Creates says that a yes means the hold's key is on the node; Removes, that it
 	// is gone from there. Either needs the hold's Footprint.
 	Creates, Removes bool
@@ -86,6 +90,7 @@ type Ballot struct {
 	done    chan struct{} // closed by the decision; nil: nobody waits for it
 	yes, no int
 	unasked int // of yes
+	agreed  int // the most of yes that are alike
 	failed  int // of no: without an answer
 	decided bool
 }
@@ -228,8 +233,8 @@ func (b *Ballot) decision() <-chan struct{} {
 // Start is when the ballot began, before the first byte was sent.
 func (b *Ballot) Start() time.Time { return b.start }
 
-// Won tells whether a quorum said yes.
-func (b *Ballot) Won() bool { return b.yes >= b.group.quorum }
+// Won tells whether a quorum said yes, and the same.
+func (b *Ballot) Won() bool { return b.agreed >= b.group.quorum }
 
 // Refused tells whether so many nodes refuse for good - they lack permissions, or
 // find a key of the wrong type - that trying again is no use.
@@ -257,6 +262,7 @@ func (b *Ballot) vote(o *op, a Answer) {
 	o.answer = a
 	if a.Vote == Yes {
 		b.yes++
+		b.agreed = max(b.agreed, b.alike(a))
 	} else {
 		b.no++
 	}
@@ -274,7 +280,8 @@ func (b *Ballot) vote(o *op, a Answer) {
 		// release, and be late there forever. And a ballot is lost early only to a quorum
 		// of refusals: less of them may be rivals', with votes as split as one's own, and
 		// a node that failed tells nothing of who has the lock.
-		b.decided = b.decided || b.yes-b.unasked >= quorum || b.no-b.failed >= quorum
+		b.decided = b.decided || b.agreed-b.unasked >= quorum || b.no-b.failed >= quorum ||
+			b.yes >= quorum && n-b.yes-b.no+b.agreed < quorum // those that are left cannot make them agree
 	}
 	decided := b.decided
 	if decided && b.done != nil {
@@ -287,4 +294,18 @@ func (b *Ballot) vote(o *op, a Answer) {
 	if b.motion.Then != nil {
 		b.motion.Then(b)
 	}
+}
+
+// alike counts the yes votes that say the same as a, which is one of them. Called with mu held.
+func (b *Ballot) alike(a Answer) int {
+	if b.motion.Alike == nil {
+		return b.yes
+	}
+	n := 0
+	for i := range b.ops {
+		if other := b.ops[i].answer; other.Vote == Yes && b.motion.Alike(a.Reply, other.Reply) {
+			n++
+		}
+	}
+	return n
 }

@@ -41,6 +41,32 @@ func TestABallotIsNotLostToNodesThatFailed(t *testing.T) {
 	}
 }
 
+// What counts of votes that say yes to different things is how many say the same.
+func TestOnlyYesVotesThatAreAlikeCarryAMotion(t *testing.T) {
+	yes := func(reply string) Answer { return Answer{Vote: Yes, Reply: reply} }
+	no, down := Answer{Vote: No}, Answer{Vote: No, Err: errors.New("it is down")}
+	for what, c := range map[string]struct {
+		answers      []Answer
+		decided, won bool
+	}{
+		"three alike":                 {[]Answer{yes("a"), yes("a"), yes("a")}, true, true},
+		"three alike among others":    {[]Answer{yes("b"), yes("a"), yes("a"), no, yes("a")}, true, true},
+		"three of two sorts":          {[]Answer{yes("a"), yes("b"), yes("a")}, false, false},
+		"three of three sorts":        {[]Answer{yes("a"), yes("b"), yes("c")}, false, false},
+		"two of each":                 {[]Answer{yes("a"), yes("b"), yes("a"), yes("b")}, false, false},
+		"too many sorts":              {[]Answer{yes("a"), yes("b"), yes("c"), yes("d")}, true, false},
+		"the last one could not help": {[]Answer{yes("a"), yes("b"), yes("c"), down}, true, false},
+	} {
+		b := draft(5)
+		b.motion.Alike = func(a, b any) bool { return a == b }
+		for i, a := range c.answers {
+			b.vote(&b.ops[i], a)
+		}
+		require.Equal(t, c.decided, b.decided, what)
+		require.Equal(t, c.won, b.Won(), what)
+	}
+}
+
 // A caller must be able to tell a node that was silent from the end of its own time.
 func TestDeadlineOfACommandIsNotTheCallers(t *testing.T) {
 	b := draft(1)

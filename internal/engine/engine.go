@@ -16,6 +16,9 @@ type Engine interface {
 
 	// ForceUnlockHold is ForceUnlock for the hold with this id alone.
 	ForceUnlockHold(ctx context.Context, hold string) (bool, error)
+
+	// Survey has every node run a script that reads only, for a kind that shows more than Inspect does.
+	Survey(ctx context.Context, s kind.Survey) ([]kind.Surveyed, error)
 }
 
 // New makes the lock called name. It talks to no node. What is wrong with c, name or opts is the
@@ -23,3 +26,10 @@ type Engine interface {
 func New(c *lock.Client, k kind.Kind, name string, opts []lock.Option) Engine {
 	return kind.Make(c, k, name, opts).(Engine)
 }
+
+// SlotsOf are the numbers of the slots that a lease of a kind.Numbered has.
+func SlotsOf(l *lock.Lease) []int { return kind.OfLeases.Slots(l).List() }
+
+// WithOwnerOf returns ctx with the owner that of carries, if it carries one: for leases that are
+// not to be re-entered.
+func WithOwnerOf(ctx, of context.Context) context.Context { return kind.OfLeases.Owner(ctx, of) }

@@ -15,14 +15,19 @@ type Family uint8
 const (
 	Mutex     Family = iota // a digit: reentrant and fair
 	ReadWrite               // lua.Reads, lua.Writes
+	Semaphore               // lua.PermitMark
 )
 
 // String is how a family is called in errors.
 func (f Family) String() string {
-	if f == ReadWrite {
+	switch f {
+	case ReadWrite:
 		return "read-write lock"
+	case Semaphore:
+		return "semaphore"
+	default:
+		return "mutex"
 	}
-	return "mutex"
 }
 
 // FamilyOf tells by a lock of which family the hold called id is; false: by what another program has
@@ -30,6 +35,9 @@ func (f Family) String() string {
 func FamilyOf(id string) (Family, bool) {
 	id = strings.TrimSuffix(id, lua.Lingers)
 	n := len(id) - 1
+	if _, _, permits := lua.ParsePermitMark(id); permits {
+		return Semaphore, true
+	}
 	switch {
 	case n > 0 && digit(id[n]):
 		return Mutex, true

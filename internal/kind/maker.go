@@ -1,5 +1,11 @@
 package kind
 
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/lua"
+)
+
 // A Maker makes the lock called name, of kind k. client is a *lock.Client, opts a []lock.Option,
 // and the result has the methods of engine.Engine: types that this package cannot name, as
 // package lock imports it.
@@ -9,6 +15,17 @@ var maker Maker
 
 // Provide is called by package lock, before main begins.
 func Provide(m Maker) { maker = m }
+
+// Leases are what package lock tells of the leases of locks that are Numbered.
+type Leases struct {
+	// Slots are those of a lease, which is a *lock.Lease.
+	Slots func(lease any) lua.Slots
+	// Owner returns ctx with the owner that of carries, if it carries one.
+	Owner func(ctx, of context.Context) context.Context
+}
+
+// OfLeases is set by package lock, before main begins.
+var OfLeases Leases
 
 // Make calls the Maker that was provided. Only package engine should: it knows the types.
 func Make(client any, k Kind, name string, opts any) any { return maker(client, k, name, opts) }

@@ -19,5 +19,6 @@ type Request struct {
 	Alone     bool          // no node is a Cluster: who listens to a server is connected to it
 	Undo      bool          // of a release: there never was a lease, and nobody was told the token
 	Token     int64         // of a release: that the hold was told; 0: none
+	Slots     lua.Slots     // of a Numbered: that the hold has, or of Wait, is to have if they are free
 	Successor string        // of a Queue: the hold that asks right behind a quiet release, if one does
 }

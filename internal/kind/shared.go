@@ -19,6 +19,11 @@ type Shared interface {
 	Repair(r Request, p lua.Repair, reads bool) lua.Call
 	// Keep is what [lua.Keep] is to other kinds.
 	Keep(r Request, k lua.Keep) lua.Call
+}
+
+// A Joinable is a Shared whose holds within one process can be one at the nodes.
+type Joinable interface {
+	Shared
 	// Look asks whether others may join a hold that reads. Its replies are read by [lua.ParseLooked].
 	Look(r Request) lua.Call
 }

@@ -71,6 +71,10 @@ var layers = map[string]layer{
 		own:    []string{"internal/engine", "internal/kind", "lock", "lua"},
 		reason: "a kind of lock is scripts for the engine; kinds stand side by side, and none goes past lock to the nodes",
 	},
+	"semaphore": {
+		own:    []string{"internal/engine", "internal/kind", "lock", "lua"},
+		reason: "a kind of lock is scripts for the engine; kinds stand side by side, and none goes past lock to the nodes",
+	},
 	"election": {
 		own:    []string{"fair", "lock"},
 		reason: "an election is made of locks, and sees what their users see",

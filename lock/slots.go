@@ -1,0 +1,268 @@
+package lock
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/kind"
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// The holds of a semaphore have numbered slots. A hold is granted when a quorum of nodes has given it the same
+// ones: so each slot is a lock of its own by majority, and no two holds ever have the same one (I1). To count
+// permits by majority would not do: of three nodes with two permits each, {A,B}, {B,C} and {A,C} are three holders.
+//
+// Each node gives the lowest slots that it has free, and in the order of the queue, so they nearly always give
+// the same. Where they do not, those that differ from a quorum are told to take theirs back (align); without
+// a quorum, the slots that most have given are asked for by name (plurality), and if that fails, too, all is given back.
+
+// numbering is what the nodes have given to a tenure. It is guarded by the tenure's mu.
+type numbering struct {
+	slots   lua.Slots   // those of the hold; "": it is not granted
+	given   []lua.Slots // by each node, before that
+	aligned bool        // the nodes that had answered by then were compared
+}
+
+func init() {
+	kind.OfLeases = kind.Leases{
+		Slots: func(lease any) lua.Slots {
+			l := lease.(*Lease)
+			if l.hold == nil {
+				return ""
+			}
+			l.hold.mu.Lock()
+			defer l.hold.mu.Unlock()
+			return l.hold.numbering.slots
+		},
+		Owner: func(ctx, of context.Context) context.Context {
+			return context.WithValue(ctx, ownerKey{}, of.Value(ownerKey{}))
+		},
+	}
+}
+
+// alike tells whether two replies that grant give the same slots; it is nil for a lock without any.
+func (e *engine) alike() func(a, b any) bool {
+	if e.numbered == nil {
+		return nil
+	}
+	return func(a, b any) bool { return e.gave(a) == e.gave(b) }
+}
+
+// gave are the slots that a reply grants.
+func (e *engine) gave(reply any) lua.Slots {
+	a, err := e.kind.Acquired(reply)
+	if err != nil {
+		return ""
+	}
+	return a.Slots
+}
+
+// maxNamed is how often slots are asked for by name before all is given back: first those that nodes have
+// given, then those that they say they have free.
+const maxNamed = 2
+
+// disagree tells whether so many nodes have given slots that a quorum could agree, and does not.
+func (e *engine) disagree(b *redlock.Ballot) bool {
+	if e.numbered == nil || b.Won() {
+		return false
+	}
+	votes := 0
+	for i := range e.client.group.Size() {
+		if b.Answer(i).Vote == redlock.Yes {
+			votes++
+		}
+	}
+	return votes >= e.client.group.Quorum()
+}
+
+// nominate chooses the slots to ask for by name; "": there are none that a quorum could give.
+func (e *engine) nominate(b *redlock.Ballot) lua.Slots {
+	g := e.client.group
+	var free [][]int // by node
+	want, told := 0, false
+	for i := range g.Size() {
+		if a := b.Answer(i); a.Vote == redlock.Yes {
+			granted, _ := e.kind.Acquired(a.Reply)
+			own := granted.Slots.List()
+			want = len(own)
+			if told = told || granted.Free != ""; granted.Free != "" {
+				own = granted.Free.List()
+			}
+			free = append(free, own)
+		}
+	}
+	if !told {
+		return e.plurality(b)
+	}
+	return common(free, want, g.Quorum())
+}
+
+// common are the lowest n numbers that so many of the lists, which are in ascending order, have in common;
+// "": no such many have n. There are few lists, and it is asked for seldom.
+func common(lists [][]int, n, quorum int) (best lua.Slots) {
+	var among func(from int, chosen [][]int)
+	among = func(from int, chosen [][]int) {
+		if len(chosen) == quorum {
+			all := slices.Clone(chosen[0])
+			for _, other := range chosen[1:] {
+				all = slices.DeleteFunc(all, func(slot int) bool { _, has := slices.BinarySearch(other, slot); return !has })
+			}
+			if len(all) >= n && (best == "" || slices.Compare(all[:n], best.List()) < 0) {
+				best = lua.SlotsOf(all[:n])
+			}
+			return
+		}
+		for i := from; i < len(lists); i++ {
+			among(i+1, append(slices.Clip(chosen), lists[i]))
+		}
+	}
+	among(0, nil)
+	return best
+}
+
+// plurality are the slots that most nodes have given. Where as many have given others it is the highest: they are
+// the lowest that some node has free, and the other nodes have even lower ones.
+func (e *engine) plurality(b *redlock.Ballot) (best lua.Slots) {
+	counts := make(map[lua.Slots]int)
+	for i := range e.client.group.Size() {
+		if a := b.Answer(i); a.Vote == redlock.Yes {
+			counts[e.gave(a.Reply)]++
+		}
+	}
+	for slots, n := range counts {
+		if best == "" || n > counts[best] || n == counts[best] && slices.Compare(slots.List(), best.List()) > 0 {
+			best = slots
+		}
+	}
+	return best
+}
+
+// number notes the slots that a quorum has given.
+func (t *tenure) number(b *redlock.Ballot) {
+	if t.engine.numbered == nil {
+		return
+	}
+	slots := t.engine.plurality(b)
+	t.mu.Lock()
+	t.numbering.slots = slots
+	t.mu.Unlock()
+}
+
+// numbers are the slots of the hold.
+func (t *tenure) numbers() lua.Slots {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.numbering.slots
+}
+
+// numbered is request with the slots of the hold.
+func (t *tenure) numbered() kind.Request {
+	r := t.request()
+	r.Slots = t.numbers()
+	return r
+}
+
+// gives notes the slots that a node has given, or has it take them back if others were granted.
+func (t *tenure) gives(node int, a redlock.Answer) {
+	g := t.engine.client.group
+	if t.engine.numbered == nil || g.Size() == 1 || a.Vote != redlock.Yes {
+		return
+	}
+	slots := t.engine.gave(a.Reply)
+	if slots == "" {
+		return
+	}
+	t.mu.Lock()
+	n := &t.numbering
+	differs := n.aligned && slots != n.slots
+	if !n.aligned {
+		if n.given == nil {
+			n.given = make([]lua.Slots, g.Size())
+		}
+		n.given[node] = slots
+	}
+	t.mu.Unlock()
+	if differs {
+		missing := make([]bool, g.Size())
+		missing[node] = true
+		t.realign(missing)
+	}
+}
+
+// align has the nodes that gave other slots than those of the hold take them back, and give it these
+// if they are free there.
+func (t *tenure) align() {
+	if t.engine.numbered == nil {
+		return
+	}
+	var missing []bool
+	t.mu.Lock()
+	n := &t.numbering
+	n.aligned = true
+	for node, slots := range n.given {
+		if slots != "" && slots != n.slots {
+			if missing == nil {
+				missing = make([]bool, len(n.given))
+			}
+			missing[node] = true
+		}
+	}
+	n.given = nil
+	t.mu.Unlock()
+	if missing != nil {
+		t.realign(missing)
+	}
+}
+
+func (t *tenure) realign(missing []bool) {
+	t.refused()
+	t.repair(missing, t.engine.set.ttl)
+}
+
+// maxFences is how often a hold asks for another token as somebody else may have the last one.
+const maxFences = 8
+
+// fenceAlone settles the token of a hold when others can be granted at the same time: nodes that differ could
+// lead two of them to the same one. A node has its counter reach a number for one hold only, and lets no other
+// have it, so of two holds with quorums one has to take another number; a greater one.
+//
+// Whoever is granted one of the slots later has a greater token, for the reason that fence gives: only
+// nodes where the hold has its slots count.
+func (t *tenure) fenceAlone(ctx context.Context, token int64, agree int, unsent time.Duration) (second *redlock.Ballot, lost, err error) {
+	g := t.engine.client.group
+	for tries := 1; ; tries++ {
+		t.first.token, t.reserve = token, reserve{last: token, top: token}
+		if agree >= g.Quorum() {
+			return second, nil, nil
+		}
+		second, err = g.Decide(ctx, redlock.Motion{
+			Name: "fence",
+			Call: t.engine.numbered.Fence(t.numbered(), token, t.round),
+			Yes: func(reply any) (bool, error) {
+				_, alone, err := lua.ParsePermitFenced(reply)
+				return alone, err
+			},
+			Unsent: unsent,
+		})
+		if err != nil {
+			return second, nil, err
+		}
+		if second.Won() {
+			return second, nil, nil
+		}
+		known := int64(0)
+		for i := range g.Size() {
+			if a := second.Answer(i); a.Vote != redlock.Pending && a.Err == nil {
+				n, _, _ := lua.ParsePermitFenced(a.Reply)
+				known = max(known, n)
+			}
+		}
+		if known < token || tries == maxFences {
+			return second, second.Err(), nil
+		}
+		token = known + 1 + rand.Int64N(8) // rivals that ask for the same one would meet again
+	}
+}

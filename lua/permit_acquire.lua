@@ -1,0 +1,170 @@
+-- Takes as many slots as the hold's id says for it, if so many are free and it is its turn; or has it
+-- wait for that.
+--
+-- KEYS[1] lock:{name}          hash    hold id -> hold count
+-- KEYS[2] lock:{name}:token    string  fencing counter
+-- KEYS[3] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds
+-- KEYS[4] lock:{name}:queue    zset    waiting hold id -> ticket
+-- KEYS[5] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
+--                                      "hold id round" -> round in which it was granted,
+--                                      ticket; "last round" -> 0, the greatest ticket of those
+-- KEYS[6] lock:{name}:permits  zset    hold id -> alive until, microseconds
+-- KEYS[7] lock:{name}:slots    hash    hold id -> token, slots; "hold id note" -> since, what is written about it
+-- KEYS[8] lock:{name}:free     zset    free slot -> itself; the last one stands for all from it on
+-- ARGV[1] hold id
+-- ARGV[2] TTL, milliseconds
+-- ARGV[3] life of an idle fencing counter, milliseconds
+-- ARGV[4] ticket to wait with; 0: a new one; empty: do not wait, nor pass who waits
+-- ARGV[5] 1: the ticket is final
+-- ARGV[6] how long a waiter without a sign of life is taken for alive, milliseconds
+-- ARGV[7] round of the hold's asking, which a yield may take back; 0: of no round
+-- ARGV[8] what the channel of a client begins with
+-- ARGV[9] slots to take if they are free, as most nodes say; empty: the lowest ones
+-- ARGV[10] 1: every listener of this deployment is connected to this very server
+-- ARGV[11] 1: a refusal is to tell what is written about who has the lock
+-- ARGV[12] how long a restarted server must not grant, milliseconds; absent: no guard
+--
+-- Returns {token, slots, free}   granted: the fencing token, and which slots; if these are not those that were asked
+--   for by name, also all that could be had in their place
+-- Returns -1   refused: this hold id was voided
+-- Returns {left, hold id, hold count, ticket, head, dying, text, age}   not granted: who is in the way, of
+--   permits the one that ends first unless it is renewed, with its remaining TTL in milliseconds, empty if nobody has the
+--   lock; the ticket this hold waits with, 0 if it does not; who is first in the queue, empty if
+--   nobody; when one of those before it that seems to be dead will be dropped, in milliseconds, or 0; what is
+--   written about who has the lock, and its age in milliseconds, if that is wanted and there
+--
+-- Twice: tickets are stated; a second run finds its own field with its token and its slots, or its own place in
+-- the queue.
+-- Late: a round is never lowered, and only a later one changes the slots of a hold; no final ticket is
+-- raised by the proposals before it, as none is greater; after the release or the leave, the
+-- mark in KEYS[3] refuses it.
+
+-- uses clock, place, queue, permits
+local now = clock()
+local n, permits = size(ARGV[1])
+local function answer(token, slots)
+  if ARGV[9] == '' or ARGV[9] == slots then
+    return {token, slots}
+  end
+  return {token, slots, text(choice(KEYS[8], list(slots), permits))}
+end
+
+local swept = sweep(KEYS[1], KEYS[6], KEYS[7], KEYS[8], now)
+local record = redis.call('HGET', KEYS[7], ARGV[1])
+if record and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
+  prolong(KEYS[1], KEYS[6], KEYS[7], KEYS[8], ARGV[1], now, ARGV[2])
+  if ARGV[7] ~= '0' then
+    -- A yield of an earlier round may still come. Without a round the hold lasts.
+    local before, ticket = granted(KEYS[5], ARGV[1])
+    if before then
+      outlive(KEYS[5], ARGV[2])
+    end
+    if before and before < tonumber(ARGV[7]) then
+      grant(KEYS[5], ARGV[1], ARGV[7], ticket)
+      local had = slotsOf(record)
+      if ARGV[9] ~= '' and ARGV[9] ~= had and move(KEYS[8], had, ARGV[9]) then
+        -- Somebody may have had these slots since the hold got its token.
+        -- uses token
+        local token, problem = mint(KEYS[2], 0, ARGV[3])
+        if problem then
+          move(KEYS[8], ARGV[9], had)
+          return problem
+        end
+        record = string.format('%.0f ', token) .. ARGV[9]
+        redis.call('HSET', KEYS[7], ARGV[1], record)
+      end
+    end
+  end
+  local slots, token = slotsOf(record)
+  return answer(tonumber(token), slots)
+end
+if redis.call('ZSCORE', KEYS[3], ARGV[1]) then
+  return -1
+end
+
+local closed, none = taken(KEYS[1], KEYS[6], KEYS[7], KEYS[8])
+local queued = redis.call('EXISTS', KEYS[4]) == 1
+local waits = ARGV[4] ~= ''
+local mine, dying = nil, 0
+local function choose()
+  local fit, sum, first, sure
+  fit, sum, first, sure, dying = ahead(KEYS[4], KEYS[5], KEYS[8], now, ARGV[1])
+  if closed or first or not sure or fit[1] and not waits then
+    return nil
+  end
+  local slots = lowest(KEYS[8], sum, n)
+  if slots[n] >= permits then
+    return nil
+  end
+  local named = ARGV[9] ~= '' and list(ARGV[9])
+  return named and vacant(KEYS[8], named) and named or slots
+end
+mine = choose()
+local waited = queued and redis.call('ZSCORE', KEYS[4], ARGV[1])
+local ticket = 0
+if not mine and waits then
+  ticket = enqueue(KEYS[4], KEYS[5], now, ARGV[1], ARGV[4], ARGV[5], ARGV[6], 'last')
+  -- With its ticket restored it may be before the others after all.
+  mine = choose()
+  waited = redis.call('ZSCORE', KEYS[4], ARGV[1])
+end
+if not mine then
+  if swept and queued then
+    admit(KEYS[1], KEYS[6], KEYS[7], KEYS[8], KEYS[4], KEYS[5], now, ARGV[8], ARGV[1], ARGV[10], ARGV[1])
+  end
+  local who, count, left = '', '0', 0
+  if closed then
+    local all = redis.call('HGETALL', KEYS[1])
+    who, count, left = all[1], all[2], redis.call('PTTL', KEYS[1])
+  elseif not none then
+    local soonest = redis.call('ZRANGE', KEYS[6], 0, 0, 'WITHSCORES')
+    who, count = soonest[1], '1'
+    left = math.max(1, math.ceil((soonest[2] - now) / 1000))
+  end
+  local head = redis.call('ZRANGE', KEYS[4], 0, 0)[1] or ''
+  if ARGV[11] == '1' and who ~= '' then
+    return {left, who, count, ticket, head, dying, told(KEYS[7], who, now)}
+  end
+  return {left, who, count, ticket, head, dying}
+end
+
+local least = 0
+if ARGV[12] then
+  -- uses guard
+  local young
+  young, least = guard(ARGV[12])
+  if young then
+    return young
+  end
+end
+
+-- The queue comes first: a companion of a wrong type must not leave the lock behind.
+ticket = tonumber(ARGV[4]) or 0
+if waited then
+  if ARGV[5] ~= '1' then
+    ticket = math.max(ticket, tonumber(waited))
+  end
+  drop(KEYS[4], KEYS[5], ARGV[1])
+end
+if ARGV[7] ~= '0' then
+  grant(KEYS[5], ARGV[1], ARGV[7], ticket)
+  -- Who comes meanwhile is behind all that may yield and come back.
+  local _, greatest = granted(KEYS[5], 'last')
+  if ticket > (greatest or 0) then
+    grant(KEYS[5], 'last', 0, ticket)
+  end
+  outlive(KEYS[5], ARGV[2])
+end
+-- uses token
+local token, problem = mint(KEYS[2], least, ARGV[3])
+if problem then
+  redis.call('HDEL', KEYS[5], round(ARGV[1]))
+  return problem
+end
+hold(KEYS[1], KEYS[7], KEYS[8], ARGV[1], string.format('%.0f', token), mine, '1')
+prolong(KEYS[1], KEYS[6], KEYS[7], KEYS[8], ARGV[1], now, ARGV[2])
+-- The first one in, after somebody who may have died, tells those who can come, too.
+if swept and queued then
+  admit(KEYS[1], KEYS[6], KEYS[7], KEYS[8], KEYS[4], KEYS[5], now, ARGV[8], ARGV[1], ARGV[10], ARGV[1])
+end
+return answer(token, text(mine))

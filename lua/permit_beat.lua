@@ -1,0 +1,65 @@
+-- Shows that waiters for permits are alive, and tells those whose turn it is.
+--
+-- KEYS[1] lock:{name}          hash  hold id -> hold count
+-- KEYS[2] lock:{name}:queue    zset  waiting hold id -> ticket
+-- KEYS[3] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds
+-- KEYS[4] lock:{name}:permits  zset  hold id -> alive until, microseconds
+-- KEYS[5] lock:{name}:slots    hash  hold id -> token, slots; "hold id note" -> since, what is written about it
+-- KEYS[6] lock:{name}:free     zset  free slot -> itself; the last one stands for all from it on
+-- ARGV[1] how long a waiter without a sign of life is taken for alive, milliseconds
+-- ARGV[2] what the channel of a client begins with
+-- ARGV[3] 1: every listener of this deployment is connected to this very server
+-- ARGV[4] name of this beat, the same on every node
+-- ARGV[5...] hold ids of waiters
+--
+-- Returns {hold id, ...}   those of them that should ask: they do not wait here, it is their turn, or
+--   before them are too many dead ones to be dropped at once. So permits that can be had are noticed
+--   even where no message arrives
+--
+-- Twice: it states until when waiters are alive; whose turn it is looks once more.
+-- Late: it creates no place, so it brings back nobody who has left.
+
+-- uses clock, place, queue, permits
+local now = clock()
+local due, mine, signs, n = {}, {}, {}, 0
+local till = micros(now + ARGV[1] * 1000)
+local alive = redis.call('HMGET', KEYS[3], unpack(ARGV, 5))
+-- The queue may have been lost alone: evicted, or expired while the other is kept for a grant.
+local places = redis.call('ZMSCORE', KEYS[2], unpack(ARGV, 5))
+for i = 1, #alive do
+  local since = places[i] and alive[i] and string.match(alive[i], ' .*')
+  mine[ARGV[i + 4]] = true
+  if since then
+    signs[n + 1], signs[n + 2] = ARGV[i + 4], till .. since
+    n = n + 2
+  else
+    due[#due + 1] = ARGV[i + 4]
+  end
+end
+if n > 0 then
+  redis.call('HSET', KEYS[3], unpack(signs))
+end
+keep(KEYS[2], ARGV[1])
+keep(KEYS[3], ARGV[1])
+sweep(KEYS[1], KEYS[4], KEYS[5], KEYS[6], now)
+local closed, none = taken(KEYS[1], KEYS[4], KEYS[5], KEYS[6])
+local others, stuck = false, false
+if not closed then
+  local fit, _, first, sure = ahead(KEYS[2], KEYS[3], KEYS[6], now, '')
+  stuck = not fit[1] and not (first and sure)
+  if not fit[1] and none and first then
+    fit = {first}
+  end
+  for i = 1, #fit do
+    if mine[fit[i]] then
+      due[#due + 1] = fit[i]
+    else
+      others = true
+    end
+  end
+end
+if (others or stuck) and
+    not admit(KEYS[1], KEYS[4], KEYS[5], KEYS[6], KEYS[2], KEYS[3], now, ARGV[2], ARGV[4], ARGV[3], '') then
+  due[#due + 1] = ARGV[#ARGV] -- who asks goes on with it
+end
+return due

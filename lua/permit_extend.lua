@@ -1,0 +1,41 @@
+-- Makes a hold of permits that is there with its slots live longer, and states its count.
+--
+-- KEYS[1] lock:{name}          hash    hold id -> hold count
+-- KEYS[2] lock:{name}:token    string  fencing counter
+-- KEYS[3] lock:{name}:void     zset    "hold id forced" -> when the mark may go, microseconds
+-- KEYS[4] lock:{name}:waiters  hash    "hold id round" -> round in which it was granted,
+--                                      ticket
+-- KEYS[5] lock:{name}:permits  zset    hold id -> alive until, microseconds
+-- KEYS[6] lock:{name}:slots    hash    hold id -> token, slots; "hold id note" -> since, what is written about it
+-- KEYS[7] lock:{name}:free     zset    free slot -> itself; the last one stands for all from it on
+-- ARGV[1] hold id
+-- ARGV[2] TTL, milliseconds
+-- ARGV[3] fencing token of the hold
+-- ARGV[4] life of an idle fencing counter, milliseconds
+-- ARGV[5] hold count
+-- ARGV[6] slots of the hold
+--
+-- Returns 1    extended
+-- Returns 0    the hold is not there with these slots, and they are free
+-- Returns -1   the hold is not there with these slots, and another has one of them
+-- Returns -2   the hold is not there: it was ended by force
+--
+-- Twice: the time of a hold is never shortened, so a late and shorter one changes nothing. A late
+-- one may state an old count, which is for who inspects, until the next.
+-- Late: without its field it writes nothing, so it cannot revive a hold or help another.
+
+-- uses clock, place, queue, permits
+local now = clock()
+sweep(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now)
+local count, record = redis.call('HGET', KEYS[1], ARGV[1]), redis.call('HGET', KEYS[6], ARGV[1])
+if not count or not record or slotsOf(record) ~= ARGV[6] or not redis.call('ZSCORE', KEYS[5], ARGV[1]) then
+  if redis.call('ZSCORE', KEYS[3], ARGV[1] .. ' forced') then
+    return -2
+  end
+  local closed, none = taken(KEYS[1], KEYS[5], KEYS[6], KEYS[7])
+  return (closed or not none and not open(KEYS[6], KEYS[7], ARGV[1], ARGV[6])) and -1 or 0
+end
+prolong(KEYS[1], KEYS[5], KEYS[6], KEYS[7], ARGV[1], now, ARGV[2])
+-- uses extended
+extend(KEYS[1], KEYS[2], KEYS[4], nil, ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], count)
+return 1

@@ -1,0 +1,34 @@
+-- Lets the slots of a hold stay taken for a while when it has gone.
+--
+-- KEYS[1] lock:{name}          hash  hold id -> hold count; "hold id lingers" -> 0
+-- KEYS[2] lock:{name}:permits  zset  hold id, or "hold id lingers" -> alive until, microseconds
+-- KEYS[3] lock:{name}:slots    hash  hold id, or "hold id lingers" -> token, slots; "hold id note" -> since, what is written about it
+-- KEYS[4] lock:{name}:free     zset  free slot -> itself; the last one stands for all from it on
+-- ARGV[1] hold id
+-- ARGV[2] how long the slots stay taken, milliseconds
+--
+-- Returns 1   the hold has ended, and its slots stay taken
+-- Returns 0   the hold was not there
+--
+-- Twice: the second run finds what the first one left, and only brings the end nearer.
+-- Late: hold ids are never used again, so it cannot touch a later hold. What is late itself, such as an
+-- extension, finds no hold any more.
+
+-- uses clock, place, queue, permits
+local now = clock()
+sweep(KEYS[1], KEYS[2], KEYS[3], KEYS[4], now)
+local lingers = ARGV[1] .. ' lingers'
+local read = redis.call('ZSCORE', KEYS[2], ARGV[1]) or redis.call('ZSCORE', KEYS[2], lingers)
+local record = redis.call('HGET', KEYS[3], ARGV[1])
+if record and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
+  redis.call('HSET', KEYS[1], lingers, '0') -- before the other goes, or the key would, with its TTL
+  redis.call('HSET', KEYS[3], lingers, record)
+  redis.call('HDEL', KEYS[1], ARGV[1])
+  redis.call('HDEL', KEYS[3], ARGV[1], ARGV[1] .. ' note')
+elseif redis.call('HEXISTS', KEYS[1], lingers) == 0 then
+  return 0
+end
+redis.call('ZADD', KEYS[2], micros(math.min(tonumber(read), now + ARGV[2] * 1000)), lingers)
+redis.call('ZREM', KEYS[2], ARGV[1])
+shorten(KEYS[1], KEYS[2], KEYS[3], KEYS[4], now)
+return 1

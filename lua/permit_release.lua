@@ -1,0 +1,45 @@
+-- Ends a hold of permits, or its wait, and tells all whose turn it is then, but for the one that comes
+-- right behind.
+--
+-- KEYS[1] lock:{name}          hash    hold id -> hold count
+-- KEYS[2] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds
+-- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
+-- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
+--                                      "last round" -> 0, a ticket
+-- KEYS[5] lock:{name}:permits  zset    hold id -> alive until, microseconds
+-- KEYS[6] lock:{name}:slots    hash    hold id -> token, slots; "hold id note" -> since, what is written about it
+-- KEYS[7] lock:{name}:free     zset    free slot -> itself; the last one stands for all from it on
+-- ARGV[1] hold id
+-- ARGV[2] what the channel of a client begins with
+-- ARGV[3] life of the mark that voids this hold id, milliseconds; 0: no mark
+-- ARGV[4] 1: every listener of this deployment is connected to this very server
+-- ARGV[5] waiting hold id that asks right behind this, and need not be woken; empty: none
+--
+-- Returns 1   the hold is ended
+-- Returns 0   the hold was not there
+--
+-- Twice: it deletes only this hold's field, slots and place. A second run may wake others
+-- again, who look and find nothing new.
+-- Late: hold ids are never used again, so it cannot touch a later hold, nor give back a slot that another
+-- has by now: which slots it gives back is what is known of this hold.
+
+-- uses clock, place, queue, permits
+local now = clock()
+sweep(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now)
+local found = vacate(KEYS[1], KEYS[5], KEYS[6], KEYS[7], ARGV[1])
+drop(KEYS[3], KEYS[4], ARGV[1])
+if redis.call('EXISTS', KEYS[3]) == 1 then
+  admit(KEYS[1], KEYS[5], KEYS[6], KEYS[7], KEYS[3], KEYS[4], now, ARGV[2], ARGV[1], ARGV[4], ARGV[5])
+elseif redis.call('EXISTS', KEYS[1]) == 0 then
+  redis.call('PEXPIRE', KEYS[4], 0) -- nobody is left who may come back
+else
+  shorten(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now)
+end
+if ARGV[3] ~= '0' then
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', micros(now))
+  redis.call('ZADD', KEYS[2], micros(now + ARGV[3] * 1000), ARGV[1])
+  if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[3]) then -- other marks may live longer
+    redis.call('PEXPIRE', KEYS[2], ARGV[3])
+  end
+end
+return found

@@ -1,0 +1,246 @@
+package lua_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	peers "github.com/alicebob/miniredis/v2/server"
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+// Whatever is taken and given back in whatever order, each gets the lowest slots that nobody has.
+func TestTheLowestFreeSlotsAreGiven(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(5) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		f := freeze(t)
+		const permits = 12
+		taken := make(map[int]bool)
+		held := make(map[string][]int)
+		for i := range 150 {
+			if len(held) > 0 && random.IntN(2) == 0 {
+				ids := make([]string, 0, len(held))
+				for id := range held {
+					ids = append(ids, id)
+				}
+				slices.Sort(ids)
+				id := ids[random.IntN(len(ids))]
+				require.EqualValues(t, 1, f.run(permitEnd(id, 0)))
+				for _, slot := range held[id] {
+					delete(taken, slot)
+				}
+				delete(held, id)
+				continue
+			}
+			n := 1 + random.IntN(4)
+			id := fmt.Sprintf("a:%d%s", i, lua.PermitMark(n, permits))
+			var want []int
+			for slot := 0; slot < permits && len(want) < n; slot++ {
+				if !taken[slot] {
+					want = append(want, slot)
+				}
+			}
+			got, err := lua.ParsePermitAcquired(f.run(permitTry(id)))
+			require.NoError(t, err)
+			if len(want) < n {
+				require.Empty(t, got.Slots, "all or none")
+				require.Zero(t, got.Token)
+				continue
+			}
+			require.Equal(t, lua.SlotsOf(want), got.Slots)
+			held[id] = want
+			for _, slot := range want {
+				taken[slot] = true
+			}
+		}
+		for id := range held {
+			f.run(permitEnd(id, 0))
+		}
+		require.Equal(t, []string{orders.Token}, f.memory.Keys(), "no key stays")
+	}
+}
+
+// What a script costs does not grow with the permits that it does not touch.
+func TestTheCostOfAPermitDoesNotGrowWithOthers(t *testing.T) {
+	t.Parallel()
+	memory := miniredis.RunT(t)
+	commands := 0
+	memory.Server().SetPreHook(func(*peers.Peer, string, ...string) bool { commands++; return false })
+	client := redis.NewClient(&redis.Options{Addr: memory.Addr(), Protocol: 2})
+	t.Cleanup(func() { _ = client.Close() })
+	run := func(c lua.Call) int {
+		before := commands
+		_, err := c.Run(bg, client)
+		require.NoError(t, err)
+		return commands - before
+	}
+	cost := func() int {
+		const mine = "m:1p1/10000"
+		n := 0
+		for range 2 { // the second time the server knows the scripts
+			n = run(permitTry(mine)) + run(permitExtend(mine, ttl, "")) + run(permitEnd(mine, 0))
+		}
+		return n
+	}
+	run(permitTry("a:1p1/10000"))
+	few := cost()
+	require.Greater(t, few, 20, "commands inside scripts are counted")
+	for i := range 50 {
+		run(permitTry(fmt.Sprintf("a:%dp100/10000", i+2)))
+	}
+	for i := range 20 { // so that there are gaps
+		run(permitEnd(fmt.Sprintf("a:%dp100/10000", 2*i+2), 0))
+	}
+	require.InDelta(t, few, cost(), 2)
+}
+
+// A node tells whoever fits, in the order of the queue, and nobody behind one who does not.
+func TestWhoIsToldOfAReleaseOfPermits(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.listeners = map[string]int{"lock:channel:a": 1, "lock:channel:b": 1, "lock:channel:c": 1}
+	f.run(permitTry(all), permitAsk(one, proposal(0), 1), permitAsk(two2, proposal(0), 1), permitAsk(two, proposal(0), 1), permitAsk(one3, proposal(0), 1))
+	f.heard()
+	f.run(permitEnd(all, 0))
+	require.Equal(t, []string{"lock:channel:a " + one + " " + all, "lock:channel:b " + two2 + " " + all}, f.heard())
+	// The second one asks first: it gets the slots that are left when the first one has its own.
+	got, err := lua.ParsePermitAcquired(f.run(permitAsk(two2, final(2), 2)))
+	require.NoError(t, err)
+	require.Equal(t, lua.Slots("1-2"), got.Slots)
+	got, err = lua.ParsePermitAcquired(f.run(permitAsk(two, final(3), 2)))
+	require.NoError(t, err)
+	require.Zero(t, got.Token)
+	got, err = lua.ParsePermitAcquired(f.run(permitAsk(one, final(1), 2)))
+	require.NoError(t, err)
+	require.Equal(t, lua.Slots("0"), got.Slots)
+}
+
+// Each hold has a deadline of its own: no renewal of others keeps it, by the node's clock.
+func TestAPermitEndsWithItsOwnTTL(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(permitTry(one), permitTry(one2))
+	f.pass(ttl - time.Second)
+	require.EqualValues(t, 1, f.run(permitExtend(one2, longer, "1")))
+	f.run(permitTry(two))
+	require.False(t, f.memory.Exists(orders.Queue))
+	f.pass(2 * time.Second)
+	got, err := lua.ParsePermitAcquired(f.run(permitTry(two)))
+	require.NoError(t, err)
+	require.Equal(t, lua.Slots("0 2"), got.Slots)
+	require.EqualValues(t, -1, f.run(permitExtend(one, longer, "0")), "it is gone, and another has its slot")
+}
+
+// A server that has lost a part of what it knew of the permits gives none until they have ended.
+func TestWhoHasLostAPartOfThePermitsGivesNone(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{orders.Permits, orders.Slots, orders.Free} {
+		f := freeze(t)
+		f.run(permitTry(one))
+		f.memory.Del(key)
+		got, err := lua.ParsePermitAcquired(f.run(permitTry(one2)))
+		require.NoError(t, err)
+		require.Zero(t, got.Token)
+		require.Equal(t, one, got.Holder)
+		f.run(permitEnd(one, 0))
+		got, err = lua.ParsePermitAcquired(f.run(permitTry(one2)))
+		require.NoError(t, err)
+		require.Equal(t, lua.Slots("0"), got.Slots)
+	}
+}
+
+// What is left of permits whose lock was deleted by hand is of nobody, and no permit is given on a name that
+// another kind has taken since.
+func TestPermitsWhoseLockWasDeleted(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(permitTry(two))
+	f.memory.Del(orders.Lock)
+	f.run(take("x:1", ttl))
+	got, err := lua.ParsePermitAcquired(f.run(permitTry(one2)))
+	require.NoError(t, err)
+	require.Equal(t, "x:1", got.Holder)
+	f.run(end("x:1", 0))
+	got, err = lua.ParsePermitAcquired(f.run(permitTry(one2)))
+	require.NoError(t, err)
+	require.Equal(t, lua.Slots("0"), got.Slots)
+}
+
+func TestSlotsAsText(t *testing.T) {
+	t.Parallel()
+	for text, list := range map[lua.Slots][]int{
+		"": nil, "0": {0}, "0-1": {0, 1}, "0-3 7": {0, 1, 2, 3, 7}, "2 4 6-8": {2, 4, 6, 7, 8}, "9998-9999": {9998, 9999},
+	} {
+		require.Equal(t, list, text.List())
+		require.Equal(t, text, lua.SlotsOf(list))
+	}
+	require.Nil(t, lua.Slots("x").List())
+}
+
+// A node that gave a hold other slots than a quorum did does not count for it: not for its renewals, nor for
+// its token.
+func TestAHoldIsExtendedOnlyWhereItHasItsSlots(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(permitTry(one2), permitTry(one))
+	require.EqualValues(t, -1, f.run(permitExtend(one, ttl, "0")), "another has it")
+	require.EqualValues(t, 0, f.run(permitExtend(one, ttl, "2")), "it is free")
+	require.EqualValues(t, 1, f.run(permitExtend(one, ttl, "1")))
+	require.EqualValues(t, 0, f.run(permitFence(one, 1<<52, "2")))
+	require.EqualValues(t, 1, f.run(permitRepair(one, "2")))
+	require.EqualValues(t, 1, f.run(permitExtend(one, ttl, "2")))
+	require.EqualValues(t, 0, f.run(permitRepair(one, "0")), "it loses what it has no right to all the same")
+	require.EqualValues(t, -1, f.run(permitExtend(one, ttl, "0")))
+	got, err := lua.ParsePermitAcquired(f.run(permitTry(two)))
+	require.NoError(t, err)
+	require.Equal(t, lua.Slots("1-2"), got.Slots)
+}
+
+func TestATryPassesNobodyWhoWaits(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(permitTry(all), permitAsk(one, proposal(0), 1), permitEnd(all, 0))
+	got, err := lua.ParsePermitAcquired(f.run(permitTry(one2)))
+	require.NoError(t, err)
+	require.Zero(t, got.Token, "though there is room for both")
+	require.Equal(t, one, got.Head)
+	got, err = lua.ParsePermitAcquired(f.run(permitAsk(one2, proposal(0), 1)))
+	require.NoError(t, err)
+	require.Equal(t, lua.Slots("1"), got.Slots, "who would wait has no need to")
+}
+
+func TestABigRequestAtTheHeadIsPassedByNobody(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(permitTry(one), permitAsk(all, proposal(0), 1))
+	got, err := lua.ParsePermitAcquired(f.run(permitAsk(one2, proposal(0), 1)))
+	require.NoError(t, err)
+	require.Zero(t, got.Token, "though there is room for it")
+	require.Equal(t, one, got.Holder)
+	require.Equal(t, all, got.Head)
+	f.run(permitEnd(all, 0))
+	got, err = lua.ParsePermitAcquired(f.run(permitAsk(one2, final(2), 2)))
+	require.NoError(t, err)
+	require.Equal(t, lua.Slots("1"), got.Slots)
+}
+
+// Whoever gets other slots than before gets a token for them: somebody may have had them meanwhile.
+func TestOtherSlotsComeWithAnotherToken(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(permitAsk(one, proposal(0), 1))
+	other, err := lua.ParsePermitAcquired(f.run(permitTry(one2)))
+	require.NoError(t, err)
+	f.run(permitEnd(one2, 0))
+	got, err := lua.ParsePermitAcquired(f.run(permitAskFor(one, proposal(0), 2, other.Slots)))
+	require.NoError(t, err)
+	require.Equal(t, other.Slots, got.Slots)
+	require.Greater(t, got.Token, other.Token)
+}

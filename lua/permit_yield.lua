@@ -1,0 +1,56 @@
+-- Gives back permits that only a minority of nodes granted, or each node others, and waits on in the
+-- old place; or has who waits do so with its final ticket.
+--
+-- KEYS[1] lock:{name}          hash    hold id -> hold count
+-- KEYS[2] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds
+-- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
+-- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
+--                                      "hold id round" -> round in which it was granted,
+--                                      ticket; "last round" -> 0, the greatest ticket of those
+-- KEYS[5] lock:{name}:permits  zset    hold id -> alive until, microseconds
+-- KEYS[6] lock:{name}:slots    hash    hold id -> token, slots; "hold id note" -> since, what is written about it
+-- KEYS[7] lock:{name}:free     zset    free slot -> itself; the last one stands for all from it on
+-- ARGV[1] hold id
+-- ARGV[2] ticket to wait with; 0: a new one
+-- ARGV[3] 1: the ticket is final
+-- ARGV[4] how long a waiter without a sign of life is taken for alive, milliseconds
+-- ARGV[5] what the channel of a client begins with
+-- ARGV[6] 1: every listener of this deployment is connected to this very server
+-- ARGV[7] round whose grant is given back, and those of the rounds before it
+--
+-- Returns the ticket this hold waits with; 0 if it does not wait
+--
+-- Twice: the second run finds the place with its ticket, and no round.
+-- Late: what a later round was granted has that round, and what lasts, as it was extended,
+-- has none: neither is touched. After the leave there is none either, nor a place; and a
+-- hold has one final ticket at most. Slots that another has by now are not what is known of this hold.
+
+-- uses clock, place, queue, permits
+local now = clock()
+sweep(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now)
+local last, waited = granted(KEYS[4], ARGV[1])
+if not last or last > tonumber(ARGV[7]) then
+  local ticket = tonumber(redis.call('ZSCORE', KEYS[3], ARGV[1])) or 0
+  if ticket > 0 and ARGV[3] == '1' and ticket ~= tonumber(ARGV[2]) then
+    ticket = tonumber(ARGV[2])
+    redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
+    -- It may be another's turn now.
+    admit(KEYS[1], KEYS[5], KEYS[6], KEYS[7], KEYS[3], KEYS[4], now, ARGV[5], ARGV[1], ARGV[6], '')
+  end
+  return ticket
+end
+redis.call('HDEL', KEYS[4], round(ARGV[1]))
+-- Nobody was told its token; but others may have had later ones meanwhile, so it is not taken back.
+vacate(KEYS[1], KEYS[5], KEYS[6], KEYS[7], ARGV[1])
+local ticket = 0
+if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then
+  -- Back to where it waited, unless a quorum has settled another place since.
+  local back, final = ARGV[2], ARGV[3]
+  if final ~= '1' and waited > 0 then
+    back, final = math.max(waited, tonumber(back)), '1'
+  end
+  ticket = enqueue(KEYS[3], KEYS[4], now, ARGV[1], back, final, ARGV[4], 'last')
+end
+-- Its own client knows that it could have permits here, and what to do about it.
+admit(KEYS[1], KEYS[5], KEYS[6], KEYS[7], KEYS[3], KEYS[4], now, ARGV[5], ARGV[1], ARGV[6], ARGV[1])
+return ticket

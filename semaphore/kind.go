@@ -1,0 +1,100 @@
+package semaphore
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/kind"
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+// scripts are what is special about this kind: a hold is n numbered slots out of so many, and several
+// have some at once. What it wants is in the hold's id, so the queue needs no more to know who fits.
+type scripts struct{ n, permits int }
+
+var _ kind.Numbered = scripts{}
+
+func (scripts) Family() kind.Family { return kind.Semaphore }
+
+func (s scripts) Mark() string { return lua.PermitMark(s.n, s.permits) }
+
+// Reads is true, as every permit leaves room for others.
+func (scripts) Reads() bool { return true }
+
+func common(r kind.Request) lua.Permit {
+	return lua.Permit{Fair: lua.Fair{Keys: r.Keys, Channel: r.Channel, Alone: r.Alone, Life: r.Life}}
+}
+
+func acquire(r kind.Request) lua.PermitAcquire {
+	return lua.PermitAcquire{
+		Permit: common(r), Hold: r.Hold, TTL: r.TTL, Retention: r.Retention, Guard: r.Guard, Slots: r.Slots, Noted: r.Noted,
+	}
+}
+
+func (scripts) Acquire(r kind.Request) lua.Call { return acquire(r).Call() }
+
+func (scripts) Acquired(reply any) (lua.Acquired, error) { return lua.ParsePermitAcquired(reply) }
+
+func (scripts) Wait(r kind.Request, ticket lua.Ticket, round int64) lua.Call {
+	a := acquire(r)
+	a.Wait, a.Ticket, a.Round = true, ticket, round
+	return a.Call()
+}
+
+// Release tells those whose turn it is even if it is to be quiet, but for the successor, who asks unasked.
+func (scripts) Release(r kind.Request, quiet bool, mark time.Duration) lua.Call {
+	release := lua.PermitRelease{Permit: common(r), Hold: r.Hold, Mark: mark}
+	if quiet {
+		release.Successor = r.Successor
+	}
+	return release.Call()
+}
+
+func (scripts) Released(reply any) (bool, error) { return lua.ParseReleased(reply) }
+
+func (scripts) Yield(r kind.Request, ticket lua.Ticket, round int64) lua.Call {
+	return lua.PermitYield{Permit: common(r), Hold: r.Hold, Ticket: ticket, Round: round}.Call()
+}
+
+func (scripts) Yielded(reply any) (int64, error) { return lua.ParseFairYielded(reply) }
+
+func (scripts) Settle(r kind.Request) lua.Call {
+	return lua.PermitSettle{Permit: common(r), Hold: r.Hold}.Call()
+}
+
+func (scripts) Settled(reply any) (bool, error) { return lua.ParseFairSettled(reply) }
+
+func (scripts) Beat(r kind.Request, name string, holds []string) lua.Call {
+	return lua.PermitBeat{Permit: common(r), Name: name, Holds: holds}.Call()
+}
+
+func (scripts) Due(reply any) ([]string, error) { return lua.ParseFairBeat(reply) }
+
+func (scripts) Fence(r kind.Request, token, round int64) lua.Call {
+	return lua.PermitFence{Permit: common(r), Hold: r.Hold, Token: token, Retention: r.Retention, Slots: r.Slots, Round: round}.Call()
+}
+
+func (scripts) Extend(r kind.Request, e lua.Extend, _ bool) lua.Call {
+	return extension(r, e.Count, e.TTL, e.Token).Call()
+}
+
+func extension(r kind.Request, count int, ttl time.Duration, token int64) lua.PermitExtend {
+	return lua.PermitExtend{
+		Permit: common(r), Hold: r.Hold, Count: count, TTL: ttl, Token: token, Retention: r.Retention, Slots: r.Slots,
+	}
+}
+
+func (scripts) Restore(r kind.Request, t lua.Restore, _ bool) lua.Call {
+	return lua.PermitRestore{PermitExtend: extension(r, t.Count, t.TTL, t.Token), Uptime: t.Uptime}.Call()
+}
+
+func (scripts) Repair(r kind.Request, p lua.Repair, _ bool) lua.Call {
+	return lua.PermitRepair{PermitExtend: extension(r, p.Count, p.TTL, p.Token), Guard: p.Guard}.Call()
+}
+
+func (scripts) Keep(r kind.Request, k lua.Keep) lua.Call {
+	return lua.PermitKeep{Permit: common(r), Hold: k.Hold, For: k.For}.Call()
+}
+
+func (scripts) Note(r kind.Request, n lua.Note) lua.Call {
+	return lua.PermitNote{Permit: common(r), Hold: n.Hold, Label: n.Label, Text: n.Text, Age: n.Age}.Call()
+}

@@ -1,0 +1,114 @@
+package semaphore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/holdfast-go/holdfast/internal/engine"
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+// MaxPermits is the most that a semaphore can have.
+const MaxPermits = 10_000
+
+// A Semaphore is a number of permits that processes and machines share, given out in the order of asking. It is
+// safe for concurrent use, and holds no state of its own: any number of them may stand for one name. The
+// zero value is not usable; use [New].
+type Semaphore struct {
+	client  *lock.Client
+	permits int
+	opts    []lock.Option
+	engine  engine.Engine // of single permits
+}
+
+// New makes the semaphore called name, which has so many permits. It talks to no node; what is wrong
+// with name, permits or opts is the error of the first call. The number is the program's: programs should agree on it,
+// and while they do not, as it is being changed, the larger one holds (see the package).
+func New(c *lock.Client, name string, permits int, opts ...lock.Option) *Semaphore {
+	return &Semaphore{c, permits, opts, engine.New(c, scripts{1, permits}, name, opts)}
+}
+
+// Name is the name that the semaphore was made with.
+func (s *Semaphore) Name() string { return s.engine.Name() }
+
+// Permits is the number of permits that the semaphore was made with.
+func (s *Semaphore) Permits() int { return s.permits }
+
+// Acquire blocks until it has n permits or ctx is done: all n at once, in the order of asking over all processes.
+// A request for many is not passed by later ones for few. ctx bounds the wait only. Permits are not re-entered: who
+// has some and asks for more gets others, and may so wait for himself. n less than 1 or greater than Permits is
+// an error at once; any other is a [*lock.AcquireError].
+func (s *Semaphore) Acquire(ctx context.Context, n int) (*Permit, error) {
+	e, err := s.of(n)
+	if err != nil {
+		return nil, err
+	}
+	return permit(e.Lock(lock.WithoutOwner(ctx)))
+}
+
+// TryAcquire takes n permits if so many are free and nobody waits, and returns within a second in any
+// case. The error wraps [lock.ErrLocked] if they are not to be had now, and [lock.ErrNoQuorum] when too few nodes can
+// be asked.
+func (s *Semaphore) TryAcquire(ctx context.Context, n int) (*Permit, error) {
+	e, err := s.of(n)
+	if err != nil {
+		return nil, err
+	}
+	return permit(e.TryLock(lock.WithoutOwner(ctx)))
+}
+
+// Do runs fn while it has n permits: Acquire, fn with the permit's context, Release. It returns fn's
+// error, joined with [lock.ErrLost] if the permits were lost meanwhile.
+func (s *Semaphore) Do(ctx context.Context, n int, fn func(context.Context) error) (err error) {
+	p, err := s.Acquire(ctx, n)
+	if err != nil {
+		return err
+	}
+	// Deferred, so that a panic in fn does not keep the permits.
+	defer func() { err = errors.Join(err, p.Release(ctx)) }()
+	return fn(p.Context(ctx))
+}
+
+// ForceUnlock ends all permits that any node knows of, whoever has them, and tells whether there were
+// any, or may have been. It is an operator's tool: a holder elsewhere learns of it with its next renewal.
+func (s *Semaphore) ForceUnlock(ctx context.Context) (bool, error) {
+	if err := s.check(1); err != nil {
+		return false, err
+	}
+	return s.engine.ForceUnlock(ctx)
+}
+
+// ForceUnlockHold is ForceUnlock for the permits with this id alone, which [Permit.ID] and Inspect show.
+func (s *Semaphore) ForceUnlockHold(ctx context.Context, id string) (bool, error) {
+	if err := s.check(1); err != nil {
+		return false, err
+	}
+	return s.engine.ForceUnlockHold(ctx, id)
+}
+
+// check tells what is wrong with a request for n.
+func (s *Semaphore) check(n int) error {
+	switch {
+	case s.permits < 1:
+		return fmt.Errorf("semaphore %q: it has %d permits, and must have at least 1", s.Name(), s.permits)
+	case s.permits > MaxPermits:
+		return fmt.Errorf("semaphore %q: it has %d permits, and can have %d at the most", s.Name(), s.permits, MaxPermits)
+	case n < 1:
+		return fmt.Errorf("semaphore %q: asked for %d permits, and can be for 1 at the least", s.Name(), n)
+	case n > s.permits:
+		return fmt.Errorf("semaphore %q: asked for %d permits, and there are %d", s.Name(), n, s.permits)
+	}
+	return nil
+}
+
+// of is the lock that n of the permits are at once.
+func (s *Semaphore) of(n int) (engine.Engine, error) {
+	if err := s.check(n); err != nil {
+		return nil, err
+	}
+	if n == 1 {
+		return s.engine, nil
+	}
+	return engine.New(s.client, scripts{n, s.permits}, s.Name(), s.opts), nil
+}
