@@ -95,7 +95,7 @@ func (ct *contest) bring(t *tenure, p *place) {
 			continue
 		}
 		q := f.queuer
-		if (ending{q.ctx}).Err() != nil || q.slot.held() != nil || !now.Before(t.validity) {
+		if (ending{q.ctx}).Err() != nil || q.slot == p.queuer.slot || q.slot.held() != nil || !now.Before(t.validity) {
 			continue // it gives up, re-enters, or asks for itself
 		}
 		t.holds++
