@@ -33,7 +33,7 @@ func (h *hold) downgrade(ctx context.Context) error {
 		return nil // it writes again, has ended, or reads already
 	}
 	if _, err := h.extend(ctx, ttl); err != nil {
-		h.tenure.renewNow()
+		h.renewNow()
 		return h.wrap("downgrade", err)
 	}
 	return nil

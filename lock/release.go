@@ -15,7 +15,7 @@ func (h *hold) release(ctx context.Context) error {
 	over, reason := h.over, h.reason
 	if left == 0 && over == nil {
 		h.over, h.reason = ErrReleased, ReasonUnlocked
-		h.tenure.leave(h)
+		h.leave(h)
 	}
 	h.mu.Unlock()
 

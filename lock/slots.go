@@ -35,7 +35,7 @@ func init() {
 			}
 			l.hold.mu.Lock()
 			defer l.hold.mu.Unlock()
-			return l.hold.numbering.slots
+			return l.hold.slots
 		},
 		Owner: func(ctx, of context.Context) context.Context {
 			return context.WithValue(ctx, ownerKey{}, of.Value(ownerKey{}))
@@ -147,7 +147,7 @@ func (t *tenure) number(b *redlock.Ballot) {
 	}
 	slots := t.engine.plurality(b)
 	t.mu.Lock()
-	t.numbering.slots = slots
+	t.slots = slots
 	t.mu.Unlock()
 }
 
@@ -155,7 +155,7 @@ func (t *tenure) number(b *redlock.Ballot) {
 func (t *tenure) numbers() lua.Slots {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.numbering.slots
+	return t.slots
 }
 
 // numbered is request with the slots of the hold.

@@ -1,6 +1,7 @@
 package lua_test
 
 import (
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lua"
@@ -77,7 +78,7 @@ func permitNote(hold string) lua.Call {
 func permitTwice() map[string]repeated {
 	// All permits are taken; behind them wait one for two, one for one, one for all.
 	queue := calls(permitTry(all), permitAsk(two, proposal(0), 1), permitAsk(one, proposal(0), 1), permitAsk(one2, proposal(0), 1))
-	free := append(queue[:len(queue):len(queue)], permitEnd(all, 0))
+	free := slices.Concat(queue, calls(permitEnd(all, 0)))
 	return map[string]repeated{
 		"permit_acquire":                         {nil, permitTry(two)},
 		"permit_acquire, with others":            {calls(permitTry(one2)), permitTry(two)},
@@ -95,7 +96,7 @@ func permitTwice() map[string]repeated {
 		"permit_release of one of two":           {calls(permitTry(one), permitTry(one2)), permitEnd(one, 0)},
 		"permit_release of the last":             {calls(permitTry(one)), permitEnd(one, 0)},
 		"permit_release of a place":              {queue, permitEnd(two, 0)},
-		"permit_yield":                           {append(free[:len(free):len(free)], permitAsk(two, final(1), 2)), permitYield(two, final(1), 2)},
+		"permit_yield":                           {slices.Concat(free, calls(permitAsk(two, final(1), 2))), permitYield(two, final(1), 2)},
 		"permit_yield of a proposal":             {calls(permitAsk(one, proposal(0), 1)), permitYield(one, proposal(3), 1)},
 		"permit_yield states a ticket":           {queue, permitYield(one, final(9), 1)},
 		"permit_settle":                          {queue, permitSettle(two)},
@@ -111,7 +112,7 @@ func permitTwice() map[string]repeated {
 		"permit_keep":                            {calls(permitTry(one2), permitTry(two)), permitKeep(two, time.Second)},
 		"permit_fence":                           {calls(permitTry(two)), permitFence(two, 1<<52, "0-1")},
 		"permit_note":                            {calls(permitTry(two)), permitNote(two)},
-		"permit_inspect":                         {append(free[:len(free):len(free)], permitAsk(two, final(1), 2)), lua.PermitInspect{Permit: permit}.Call()},
+		"permit_inspect":                         {slices.Concat(free, calls(permitAsk(two, final(1), 2))), lua.PermitInspect{Permit: permit}.Call()},
 	}
 }
 

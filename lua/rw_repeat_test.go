@@ -1,6 +1,7 @@
 package lua_test
 
 import (
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lua"
@@ -60,7 +61,7 @@ func rwLook(hold string) lua.Call { return lua.RWLook{RW: rw, Hold: hold}.Call()
 func rwTwice() map[string]repeated {
 	// One writes; behind it wait two that read, one that writes, one that reads.
 	queue := calls(rwTry(writer2), rwAsk(reader, proposal(0), 1), rwAsk(reader2, proposal(0), 1), rwAsk(writer, proposal(0), 1), rwAsk(reader3, proposal(0), 1))
-	free := append(queue[:len(queue):len(queue)], rwEnd(writer2, 0))
+	free := slices.Concat(queue, calls(rwEnd(writer2, 0)))
 	return map[string]repeated{
 		"rw_acquire, to read":                     {nil, rwTry(reader)},
 		"rw_acquire, to read with others":         {calls(rwTry(reader2)), rwTry(reader)},
@@ -71,13 +72,13 @@ func rwTwice() map[string]repeated {
 		"rw_acquire, to read, a place":            {calls(rwTry(reader), rwAsk(writer, proposal(0), 1)), rwAsk(reader2, proposal(0), 1)},
 		"rw_acquire, a final place":               {queue, rwAsk(writer, final(9), 2)},
 		"rw_acquire, its turn to read":            {free, rwAsk(reader2, final(2), 2)},
-		"rw_acquire, again its turn":              {append(free[:len(free):len(free)], rwAsk(reader, final(1), 2)), rwAsk(reader, final(1), 3)},
+		"rw_acquire, again its turn":              {slices.Concat(free, calls(rwAsk(reader, final(1), 2))), rwAsk(reader, final(1), 3)},
 		"rw_release of one that reads":            {calls(rwTry(reader), rwTake(reader2, longer)), rwEnd(reader2, 0)},
 		"rw_release of the last that reads":       {calls(rwTry(reader), rwAsk(writer, proposal(0), 1)), rwEnd(reader, marked)},
 		"rw_release of one that writes":           {queue, rwEnd(writer2, marked)},
 		"rw_release of a place":                   {queue, rwEnd(writer, 0)},
 		"rw_release, undone":                      {calls(rwTry(writer)), rwUndo(writer)},
-		"rw_yield of one that reads":              {append(free[:len(free):len(free)], rwAsk(reader, final(1), 2)), rwYield(reader, final(1), 2)},
+		"rw_yield of one that reads":              {slices.Concat(free, calls(rwAsk(reader, final(1), 2))), rwYield(reader, final(1), 2)},
 		"rw_yield of one that writes":             {calls(rwAsk(writer, proposal(0), 1)), rwYield(writer, proposal(3), 1)},
 		"rw_yield states a ticket":                {queue, rwYield(writer, final(9), 1)},
 		"rw_settle":                               {queue, rwSettle(writer)},

@@ -275,7 +275,7 @@ var lockPassMutants = []Mutant{
 	{
 		Name: "a release ends the tenure that goes on",
 		File: "lock/release.go",
-		Old: `		h.tenure.leave(h)
+		Old: `		h.leave(h)
 `,
 		New:     "",
 		Package: "lock",

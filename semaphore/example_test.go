@@ -35,8 +35,8 @@ func ExampleSemaphore_Do() {
 	locks, end := connect()
 	defer end()
 	calls := semaphore.New(locks, "billing-api", 5)
-	err := calls.Do(context.Background(), 1, func(ctx context.Context) error {
-		fmt.Println("calling") // with ctx, which ends if the permit is lost
+	err := calls.Do(context.Background(), 1, func(context.Context) error {
+		fmt.Println("calling") // with that context, which ends if the permit is lost
 		return nil
 	})
 	fmt.Println(err)
