@@ -14,7 +14,9 @@ type contender struct {
 	one bool
 	// floor: it excludes nobody, and each of its workers needs a name of its own.
 	floor bool
-	open  func(site) (locker, error)
+	// shares: its handles are sharing.
+	shares bool
+	open   func(site) (locker, error)
 }
 
 // A site is where a contender works.
@@ -53,7 +55,7 @@ type held interface {
 var contenders = []contender{
 	{name: "holdfast", open: openHoldfast},
 	{name: "fair", open: openFair},
-	{name: "readwrite", open: openReadWrite},
+	{name: "readwrite", shares: true, open: openReadWrite},
 	{name: "redsync", open: openRedsync(0)},
 	{name: "redsync-1ms", open: openRedsync(time.Millisecond)},
 	{name: "redislock", one: true, open: openRedislock(100 * time.Millisecond)},
@@ -61,7 +63,7 @@ var contenders = []contender{
 	{name: "rueidislock", one: true, open: openRueidis},
 	{name: "redsync-local", open: openLocal(openRedsync(0))},
 	{name: "redislock-local", one: true, open: openLocal(openRedislock(100 * time.Millisecond))},
-	{name: "counting", one: true, open: openCounting},
+	{name: "counting", one: true, shares: true, open: openCounting},
 	{name: "raw", floor: true, open: openRaw},
 	{name: "scripts", floor: true, open: openScripts},
 	{name: "wire", floor: true, open: openWire},

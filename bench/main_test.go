@@ -77,7 +77,7 @@ func TestRunPrintsTables(t *testing.T) {
 	var out strings.Builder
 	err := run([]string{
 		"-n", "1", "-goroutines", "8", "-repeat", "1", "-duration", "20ms", "-ttl", "300ms", "-count", "20",
-		"-contenders", "holdfast,rueidislock",
+		"-contenders", "holdfast,readwrite,rueidislock",
 	}, &out)
 	t.Log(out.String())
 	require.NoError(t, err)
@@ -87,7 +87,11 @@ func TestRunPrintsTables(t *testing.T) {
 	for i, w := range workloads {
 		require.Contains(t, tables[i], w.name+"\n")
 		require.Contains(t, tables[i], "| contender ")
-		require.Contains(t, tables[i], "| holdfast")
+		ours := "| holdfast"
+		if strings.HasPrefix(w.name, "read") {
+			ours = "| readwrite"
+		}
+		require.Contains(t, tables[i], ours)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -22,7 +23,7 @@ func readMostly(b *bench) error {
 	for _, n := range b.ns(1, 5) {
 		for _, processes := range []int{1, 8} {
 			for _, workers := range b.crowds(64) {
-				s, err := b.compare(b.among(n, "readwrite", "counting"), func(c contender) (figures, error) {
+				s, err := b.compare(b.sharing(n), func(c contender) (figures, error) {
 					trial := b.on(n, job{Workers: workers, Reads: 99}, b.span)
 					if processes > 1 {
 						trial.processes = processes
@@ -55,7 +56,7 @@ func readers(b *bench) error {
 	var targets []target
 	for _, n := range b.ns(1, 5) {
 		for _, workers := range b.crowds(64) {
-			s, err := b.compare(b.among(n, "readwrite", "counting"), func(c contender) (figures, error) {
+			s, err := b.compare(b.sharing(n), func(c contender) (figures, error) {
 				return b.try(c, b.on(n, job{Workers: workers + 1, Hold: hold, Writers: 1}, 2*b.span))
 			})
 			if err != nil {
@@ -68,4 +69,9 @@ func readers(b *bench) error {
 	}
 	b.show(t, targets)
 	return nil
+}
+
+// sharing are the contenders that take part where some read.
+func (b *bench) sharing(n int) []contender {
+	return slices.DeleteFunc(b.among(n, "readwrite", "counting"), func(c contender) bool { return !c.shares })
 }

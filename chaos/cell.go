@@ -262,6 +262,15 @@ func sharing(n int) Cell {
 	return c
 }
 
+// seating is a cell in which many want one or two of three permits.
+func seating(n int, faults ...Kind) Cell {
+	return cell("permits, AOF always", n, func(c *Cell) {
+		disk(Always)(c)
+		c.Crew, c.Pace, c.Long = 6, 400*time.Millisecond, 10
+		c.Locks = []string{"permits-a", "permits-b"}
+	}, faults...)
+}
+
 // staying is a cell in which locks stay taken when nobody works under them any more: for a
 // while from their grant, and after a holder that crashed.
 func staying(n int, faults ...Kind) Cell {
@@ -306,9 +315,9 @@ func cells() []Cell {
 	add("clock drift", long, ClockDrift)
 	for _, n := range []int{1, 3, 5} {
 		list = append(list, late(n), stalled(n), patient(n), crowded(n), passing(n, harmless...), transferring(n, harmless...),
-			electing(n, harmless...), staying(n, harmless...), reading(n, harmless...))
+			electing(n, harmless...), staying(n, harmless...), reading(n, harmless...), seating(n, harmless...))
 	}
-	list = append(list, transferring(1), transferring(3), electing(1), electing(3), reading(1), readingOnly(3, KillWorker), sharing(3), sharded(), inTurn(3), inTurn(5), inventory())
+	list = append(list, transferring(1), transferring(3), electing(1), electing(3), reading(1), readingOnly(3, KillWorker), sharing(3), seating(3), sharded(), inTurn(3), inTurn(5), inventory())
 	add("everything, AOF always", disk(Always), harmless...)
 	add("everything, nothing on disk, guard", disk(Nothing), harmless...)
 	return list

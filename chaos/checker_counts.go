@@ -21,7 +21,7 @@ func checkCounts(h *History) []Violation {
 	told := make(map[string]bool)
 	for _, l := range h.Looks {
 		for i, s := range l.Nodes {
-			if !s.OK || s.Hold == "" || told[s.Hold] || isShared(l.Name) { // of those who read, many have one hold on the nodes
+			if !s.OK || s.Hold == "" || told[s.Hold] || isShared(l.Name) || isSemaphore(l.Name) { // of those who read, many have one hold on the nodes
 				continue
 			}
 			asked := 1

@@ -20,7 +20,7 @@ func overlaps(h *History) (found []Violation, excused int) {
 	leases := h.leases()
 	slices.SortFunc(leases, func(a, b *Call) int { return cmp.Compare(a.Return, b.Return) })
 	for _, b := range leases {
-		if h.end(b) <= b.Return {
+		if h.end(b) <= b.Return || isSemaphore(b.Name) {
 			continue // over before it was seen
 		}
 		a := latest[b.Name]

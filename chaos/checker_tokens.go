@@ -10,14 +10,18 @@ func checkTokens(h *History) []Violation {
 	holds := make(map[string]*Call)
 	tokens := make(map[string]map[int64]*Call)
 	for _, c := range h.leases() {
-		if first := holds[c.Hold]; first != nil {
+		if isSemaphore(c.Name) {
+			continue // each of its slots is judged
+		}
+		id := c.Name + " " + c.Hold // of a semaphore's hold, each slot is a name
+		if first := holds[id]; first != nil {
 			if first.Token != c.Token {
 				found = append(found, violation(c.Return, "%q: hold %s has token %d at first and %d in %s",
 					c.Name, c.Hold, first.Token, c.Token, c.id()))
 			}
 			continue
 		}
-		holds[c.Hold] = c
+		holds[id] = c
 		if c.Reads { // it has that of who wrote last
 			if before := greatest[c.Name]; before != nil && before.Token > c.Token && c.Return < h.end(c) && !h.crossed(before, c) {
 				found = append(found, violation(c.Return, "%q: hold %s reads with token %d at %s, and token %d has written since %s",

@@ -10,6 +10,7 @@ import (
 // them is acted upon, so that they depend on the seed and not on what happens.
 type plan struct {
 	lock       string
+	permits    int           // of a semaphore, which are wanted at once
 	reads      bool          // of a read-write lock
 	below      bool          // one that writes reads below, and may end writing first
 	upgrade    bool          // one that reads asks to write, which is refused
@@ -69,6 +70,9 @@ func draw(cfg *Config, goroutine, n int) plan {
 	}
 	if rng.IntN(12) == 0 { // cancelled early
 		p.wait = rng.N(pace/10) + time.Millisecond
+	}
+	if isSemaphore(p.lock) {
+		p.permits = 1 + rng.IntN(permits-1)*rng.IntN(2)
 	}
 	if isShared(p.lock) {
 		p.reads, p.below, p.upgrade = rng.IntN(100) < cfg.Reads, rng.IntN(2) == 0, rng.IntN(8) == 0

@@ -110,6 +110,9 @@ func runWorker(text string) error {
 				case cfg.Transfer:
 					w.transfer(w.work, p, false)
 					sleep(w.work, p.pause)
+				case isSemaphore(p.lock):
+					w.sit(w.work, p, false)
+					sleep(w.work, p.pause)
 				case cfg.Election:
 					w.campaign(w.work, p, false)
 					sleep(w.work, p.pause)
@@ -175,6 +178,10 @@ func (w *worker) finish() {
 		return
 	}
 	for _, name := range w.cfg.Names {
+		if isSemaphore(name) {
+			w.sit(context.Background(), plan{lock: name, wait: lastWait, permits: permits}, true)
+			continue
+		}
 		if w.cfg.Election {
 			w.campaign(context.Background(), plan{lock: name, wait: lastWait}, true)
 			continue

@@ -33,9 +33,7 @@ func init() {
 			if l.hold == nil {
 				return ""
 			}
-			l.hold.mu.Lock()
-			defer l.hold.mu.Unlock()
-			return l.hold.slots
+			return l.hold.numbers()
 		},
 		Owner: func(ctx, of context.Context) context.Context {
 			return context.WithValue(ctx, ownerKey{}, of.Value(ownerKey{}))
@@ -155,6 +153,9 @@ func (t *tenure) number(b *redlock.Ballot) {
 func (t *tenure) numbers() lua.Slots {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.numbering == nil {
+		return ""
+	}
 	return t.slots
 }
 
@@ -176,7 +177,7 @@ func (t *tenure) gives(node int, a redlock.Answer) {
 		return
 	}
 	t.mu.Lock()
-	n := &t.numbering
+	n := t.numbering
 	differs := n.aligned && slots != n.slots
 	if !n.aligned {
 		if n.given == nil {
@@ -200,7 +201,7 @@ func (t *tenure) align() {
 	}
 	var missing []bool
 	t.mu.Lock()
-	n := &t.numbering
+	n := t.numbering
 	n.aligned = true
 	for node, slots := range n.given {
 		if slots != "" && slots != n.slots {

@@ -52,7 +52,7 @@ type tenure struct {
 	vacant   bool          // who is next waits for tokens
 	reads    bool          // others can have the lock, too; it never writes again
 	joining  *joining      // of one that others may join: whether they may now; nil: of any other
-	numbering
+	*numbering             // of a semaphore's; nil: of any other
 	uneven  bool          // a node has refused it since it was last renewed: a rival has that one
 	pause   time.Duration // until it is renewed for that; 0: it was not of late
 	mending bool          // nodes may lack it: they are asked once though no lease is renewed
@@ -69,6 +69,9 @@ func (e *engine) newTenure(s *slot) *tenure {
 		reads:     e.reads(),
 		footprint: e.client.group.NewFootprint(),
 		ttl:       e.set.ttl,
+	}
+	if e.numbered != nil {
+		t.numbering = new(numbering)
 	}
 	t.first.tenure, t.first.slot, t.first.number = t, s, 1
 	return t

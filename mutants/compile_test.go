@@ -26,6 +26,28 @@ import (
 // variable that is not used any more, say. Types are checked, nothing is built.
 func TestEveryMutantCompiles(t *testing.T) {
 	c := newChecker(t, mutants())
+	for _, batch := range batches(t) {
+		if c.checkAll(batch.texts) == nil {
+			continue
+		}
+		for _, m := range batch.mutants { // which of them is it?
+			texts, err := apply("..", m)
+			require.NoError(t, err)
+			assert.NoError(t, c.checkAll(texts), "mutant %q of %s", m.Name, m.File)
+		}
+	}
+}
+
+// A batch is mutants of different files: they can be checked together.
+type batch struct {
+	mutants []Mutant
+	texts   map[string]string
+}
+
+// batches are all mutants of Go files, each in the first batch that leaves its files alone.
+func batches(t *testing.T) []*batch {
+	t.Helper()
+	var all []*batch
 	for _, m := range mutants() {
 		if m.ofScripts() || m.Equivalent != "" {
 			continue
@@ -34,10 +56,21 @@ func TestEveryMutantCompiles(t *testing.T) {
 		if !assert.NoError(t, err) {
 			continue
 		}
-		for dir := range c.dirs(texts) {
-			assert.NoError(t, c.check(dir, texts), "mutant %q of %s", m.Name, m.File)
+		i := slices.IndexFunc(all, func(b *batch) bool {
+			for file := range texts {
+				if _, taken := b.texts[file]; taken {
+					return false
+				}
+			}
+			return true
+		})
+		if i < 0 {
+			i, all = len(all), append(all, &batch{texts: make(map[string]string)})
 		}
+		all[i].mutants = append(all[i].mutants, m)
+		maps.Copy(all[i].texts, texts)
 	}
+	return all
 }
 
 // TestAMutantThatDoesNotCompileIsNoticed plants one that would not.
@@ -110,6 +143,15 @@ func (c *checker) dirs(texts map[string]string) map[string]bool {
 		}
 	}
 	return dirs
+}
+
+// checkAll is check for each folder of texts.
+func (c *checker) checkAll(texts map[string]string) error {
+	var errs []error
+	for dir := range c.dirs(texts) {
+		errs = append(errs, c.check(dir, texts))
+	}
+	return errors.Join(errs...)
 }
 
 // check returns what a compiler would say of the package in dir, with texts in place of files.

@@ -16,7 +16,7 @@ var (
 )
 
 // Of those that write, the rules are those of every mutex with a queue.
-func TestConformanceOfWriting(t *testing.T) {
+func TestConformance(t *testing.T) {
 	conformance.Run(t, conformance.Kind{New: conformance.From(readwrite.New), Queues: true})
 }
 

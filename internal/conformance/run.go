@@ -24,6 +24,9 @@ type Kind struct {
 	// they are served in its order.
 	Queues bool
 
+	// On names the deployments that the rules are checked on; nil: all of them.
+	On []string
+
 	// Rival, if it is not nil, says that holds of it leave room for others of it, and makes what
 	// they leave no room for: that is what every client but the first one of a rule uses.
 	Rival func(c *lock.Client, name string, opts ...lock.Option) Mutex
@@ -40,6 +43,9 @@ type rules map[string]func(*stage)
 // Run checks every rule on every deployment.
 func Run(t *testing.T, kind Kind) {
 	together(len(deployments), func(i int) {
+		if kind.On != nil && !slices.Contains(kind.On, deployments[i].name) {
+			return
+		}
 		t.Run(deployments[i].name, func(t *testing.T) {
 			nodes := deployments[i].start(t)
 			brief, lasting := kind.rules(len(nodes))
