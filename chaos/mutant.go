@@ -295,22 +295,6 @@ func mutants() []Mutant {
 			},
 		},
 		{
-			Name: "permits are counted, whichever slots nodes have given",
-			By:   "exclusion",
-			Cell: seating(3, harmless...),
-			Edits: []Edit{{"lock/slots.go",
-				"	return func(a, b any) bool { return e.gave(a) == e.gave(b) }",
-				"	return nil"}},
-		},
-		{
-			Name: "permits of those that have died are never free",
-			By:   "progress",
-			Cell: seating(1, KillWorker),
-			Edits: []Edit{{"lua/permits.lua",
-				"  for i = 1, #over do\n    vacate(",
-				"  for i = 1, 0 do\n    vacate("}},
-		},
-		{
 			Name: "no name is passed on",
 			By:   "passing",
 			Cell: passing(1),

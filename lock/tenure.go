@@ -33,29 +33,29 @@ type tenure struct {
 
 	// mu guards the holds, their leases, and what follows. It may be taken with the client's
 	// mu held, and not the other way round.
-	mu       sync.Mutex
-	present  []*hold  // that are in progress; no more than one, unless the tenure reads
-	list     [1]*hold // of present, until there are more
-	holds    int      // that there have been
-	reserve  reserve
-	since    time.Time     // when it was granted
-	ttl      time.Duration // the longest of its leases'
-	longest  time.Duration // TTL that a node was asked for
-	validity time.Time     // until when a quorum has the key, as far as is known
-	dates    dates         // of the ward
-	renewAt  time.Time     // the next renewal, if a lease wants one
-	renewing chan struct{} // closed when the renewal in flight is decided; nil: none
-	written  time.Time     // when its description was written; zero: it was not
-	last     error         // what the last round of renewals came to, if it failed
-	ended    bool          // nothing is passed on, and nothing renewed, any more
-	reason   Reason        // why
-	vacant   bool          // who is next waits for tokens
-	reads    bool          // others can have the lock, too; it never writes again
-	joining  *joining      // of one that others may join: whether they may now; nil: of any other
-	*numbering             // of a semaphore's; nil: of any other
-	uneven  bool          // a node has refused it since it was last renewed: a rival has that one
-	pause   time.Duration // until it is renewed for that; 0: it was not of late
-	mending bool          // nodes may lack it: they are asked once though no lease is renewed
+	mu         sync.Mutex
+	present    []*hold  // that are in progress; no more than one, unless the tenure reads
+	list       [1]*hold // of present, until there are more
+	holds      int      // that there have been
+	reserve    reserve
+	since      time.Time     // when it was granted
+	ttl        time.Duration // the longest of its leases'
+	longest    time.Duration // TTL that a node was asked for
+	validity   time.Time     // until when a quorum has the key, as far as is known
+	dates      dates         // of the ward
+	renewAt    time.Time     // the next renewal, if a lease wants one
+	renewing   chan struct{} // closed when the renewal in flight is decided; nil: none
+	written    time.Time     // when its description was written; zero: it was not
+	last       error         // what the last round of renewals came to, if it failed
+	ended      bool          // nothing is passed on, and nothing renewed, any more
+	reason     Reason        // why
+	vacant     bool          // who is next waits for tokens
+	reads      bool          // others can have the lock, too; it never writes again
+	joining    *joining      // of one that others may join: whether they may now; nil: of any other
+	*numbering               // of a semaphore's; nil: of any other
+	uneven     bool          // a node has refused it since it was last renewed: a rival has that one
+	pause      time.Duration // until it is renewed for that; 0: it was not of late
+	mending    bool          // nodes may lack it: they are asked once though no lease is renewed
 }
 
 // dates are what a ward was set to.
