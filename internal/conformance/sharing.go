@@ -73,11 +73,12 @@ var sharing = rules{
 	"ThereIsOneQueueForBoth": func(t *stage) {
 		ra, wa := t.sides()
 		rb, wb := t.sides()
+		rc, _ := t.sides() // whose process has nobody yet with whom the last one could share a place
 		held := t.acquire(bg, wa)
 		// Two that read, one that writes, two that read.
 		r1, r2 := t.asleep(bg, ra), t.asleep(bg, rb)
 		w1 := t.asleep(bg, wb)
-		r3, r4 := t.asleep(bg, rb), t.asleep(bg, ra)
+		r3, r4 := t.asleep(bg, rb), t.asleep(bg, rc)
 		s := t.inspect(wa)
 		var reads []bool
 		for _, w := range s.Waits {
