@@ -368,6 +368,7 @@ func TestADowngradeHasNoGapThoughANodeIsSilent(t *testing.T) {
 		const ttl = 10 * time.Second
 		m, other := b.mutex(t, lock.WithTTL(ttl)), b.mutex(t, lock.WithTTL(ttl))
 		writing := must(t, m.Lock)
+		time.Sleep(time.Second) // every node has it
 		reading, err := m.RLock(writing.Context(bg))
 		require.NoError(t, err)
 		writer := start(bg, other.Lock)
