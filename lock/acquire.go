@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/trace"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -37,6 +38,10 @@ type acquisition struct {
 	began  time.Time
 	turns  turns // how a blocked Lock waits for its turn; nil for TryLock
 	pause  *backoff.ExponentialBackOff
+
+	waits     func()   // tells observers that it does; nil: nobody observes
+	contended bool     // it has waited
+	handover  Handover // how the lock came
 
 	last *denial // of a TryLock or a re-entry: why the attempt before failed; nil: it is the first
 
@@ -82,6 +87,23 @@ func (e *engine) acquire(ctx context.Context, block bool) (*Lease, error) {
 		return nil, e.err
 	}
 	a := &acquisition{engine: e, ctx: ctx, began: time.Now()}
+	if trace.IsEnabled() {
+		return a.traced(block)
+	}
+	return a.watched(block)
+}
+
+// watched is run, and observers see it.
+func (a *acquisition) watched(block bool) (*Lease, error) {
+	if s := a.engine.client.audience; s != nil {
+		return s.watch(a, block)
+	}
+	return a.run(block)
+}
+
+// run runs the call, which is a Lock if block.
+func (a *acquisition) run(block bool) (*Lease, error) {
+	e, ctx := a.engine, a.ctx
 	if ctx.Err() != nil {
 		return nil, a.give(contextError(ctx), denial{})
 	}
@@ -131,6 +153,10 @@ func (e *engine) acquire(ctx context.Context, block bool) (*Lease, error) {
 			last := d
 			a.last = &last
 		}
+		if !a.contended && a.waits != nil {
+			a.waits()
+		}
+		a.contended = true
 		if err := a.wait(d); err != nil {
 			return nil, a.give(err, denial{})
 		}
@@ -153,10 +179,12 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 			a.turns = nil
 		}
 		if l != nil {
+			a.handover = HandoverPassed
 			return l, denial{}, nil
 		}
 	}
 	if h != nil {
+		a.handover = HandoverReentry
 		l, err := e.reenter(a.ctx, h)
 		return l, denial{}, err
 	}
@@ -165,6 +193,7 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 	}
 	if a.turns == nil && e.joins() {
 		if l := e.join(a.slot); l != nil {
+			a.handover = HandoverPassed
 			return l, denial{}, nil
 		}
 	}
@@ -202,8 +231,13 @@ func (a *acquisition) sleep(wake, ready <-chan struct{}, d time.Duration) error 
 		defer timer.Stop()
 		over = timer.C
 	}
+	if trace.IsEnabled() {
+		defer a.label()()
+	}
+	a.handover = HandoverPoll
 	select {
 	case <-wake:
+		a.handover = HandoverMessage
 	case <-ready:
 	case <-change:
 	case <-over:
@@ -213,6 +247,16 @@ func (a *acquisition) sleep(wake, ready <-chan struct{}, d time.Duration) error 
 		return ErrClosed
 	}
 	return nil
+}
+
+// rest is sleep, to try again soon what somebody's message was the reason for.
+func (a *acquisition) rest(wake <-chan struct{}, d time.Duration) error {
+	reason := a.handover
+	err := a.sleep(wake, nil, d)
+	if reason == HandoverMessage {
+		a.handover = reason
+	}
+	return err
 }
 
 // backOff is a random pause that grows: rivals that split the votes must not meet

@@ -35,6 +35,8 @@ type Client struct {
 	retention time.Duration
 	guard     time.Duration
 	journal   *journal
+	audience  *audience // nil: nobody observes
+	tasks     tasks
 	recovery  *recovery
 	probe     *probe
 	label     string        // of this process, for people
@@ -87,6 +89,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 	}
 	log := newJournal(s.logger)
 	back := newRecovery()
+	seen := newAudience(s.observers, log)
 	group, err := redlock.New(nodes, redlock.Config{
 		NodeTimeout: s.nodeTimeout,
 		DriftFactor: s.driftFactor,
@@ -94,6 +97,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		Logger:      log.Logger,
 		Samples:     samples(s.prefix),
 		Back:        back.due,
+		Answered:    seen.listener(),
 	})
 	if err != nil {
 		return nil, err
@@ -106,6 +110,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		retention: s.retention,
 		guard:     s.guard,
 		journal:   log,
+		audience:  seen,
 		recovery:  back,
 		closing:   make(chan struct{}),
 		idle:      make(chan struct{}),
@@ -119,6 +124,9 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		queuers:   make(map[string]*queuer),
 		reads:     make(map[string]*tenure),
 	}
+	if seen != nil {
+		seen.nodes = group.Addresses()
+	}
 	if err := c.locks.check(c); err != nil {
 		group.Close()
 		return nil, fmt.Errorf("lock: %w", err)
@@ -127,11 +135,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		group.Close()
 		return nil, fmt.Errorf("lock: %w", err)
 	}
-	names := make([]string, group.Size())
-	for i := range names {
-		names[i] = group.Address(i)
-	}
-	c.hub = waiter.New(nodes, group.Quorum(), log.Logger, names...)
+	c.hub = waiter.New(nodes, group.Quorum(), log.Logger, group.Addresses()...)
 	c.watchdog = watchdog.New(renew)
 	c.probe = newProbe(c, s.probePause)
 	back.begin(c)
@@ -229,6 +233,7 @@ func (c *Client) Close() error {
 	c.watchdog.Close()
 	c.hub.Close()
 	c.group.Close()
+	c.audience.close(c.group.NodeTimeout())
 	c.journal.close(c.group.NodeTimeout())
 	return failed
 }

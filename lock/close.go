@@ -27,16 +27,19 @@ func (t *tenure) retire() (holds []*hold, renewing <-chan struct{}, ended bool) 
 
 // close releases the tenure after retire, which returned holds, with so much patience for each node.
 func (t *tenure) close(holds []*hold, patience time.Duration) *redlock.Ballot {
+	c := t.engine.client
 	for _, h := range holds {
 		h.slot.clear(h)
+		c.audience.lost(h, ReasonClosed)
+		c.tasks.end(h)
 	}
 	m := t.vacation(false, nil)
 	if left := t.stays(); left > 0 {
 		m = t.keeping(left)
 	}
 	m.Patience, m.Unsent = patience, 0
-	b := t.engine.client.group.Vote(m)
-	t.engine.client.over(t, nil)
+	b := c.group.Vote(m)
+	c.over(t, nil)
 	return b
 }
 

@@ -64,7 +64,7 @@ func (c *contender) wait(d denial) error {
 		c.checked = isClosed(wakes.Ready()) || !time.Now().Before(late)
 		return err
 	case !d.sure:
-		return c.sleep(wake, nil, c.backOff())
+		return c.rest(wake, c.backOff())
 	}
 	// Not all waiters at once, and not at the very moment the key expires.
 	pause := poll - rand.N(poll/3)

@@ -35,6 +35,7 @@ var (
 	_ func(string) lock.ClientOption                 = lock.WithPrefix
 	_ func(time.Duration) lock.ClientOption          = lock.WithRestartGuard
 	_ func(*slog.Logger) lock.ClientOption           = lock.WithLogger
+	_ func(lock.Observer) lock.ClientOption          = lock.WithObserver
 	_ lock.ClientOption                              = lock.Option(nil) // the default of a client's locks
 
 	_ func(context.Context, *lock.Client, string) iter.Seq2[lock.Entry, error] = lock.List

@@ -126,5 +126,5 @@ func (e *engine) Do(ctx context.Context, fn func(context.Context) error) (err er
 	}
 	// Deferred, so that a panic in fn does not keep the lock.
 	defer func() { err = errors.Join(err, lease.Unlock(ctx)) }()
-	return fn(lease.Context(ctx))
+	return e.work(lease.Context(ctx), fn)
 }

@@ -76,7 +76,7 @@ func (b *heartbeats) renew() {
 		}
 		ids = append(ids, p.id)
 		if p.asked.Before(long) {
-			p.stir(true)
+			p.poll()
 		}
 	}
 	engine, k := b.engine, b.kind
@@ -135,7 +135,7 @@ func (c *Client) stir(ids []string, sent time.Time) {
 	defer c.mu.Unlock()
 	for _, id := range ids {
 		if q := c.queuers[id]; q != nil && q.place != nil && !q.place.asked.After(sent) {
-			q.place.stir(true)
+			q.place.poll()
 		}
 	}
 }

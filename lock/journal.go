@@ -68,18 +68,24 @@ func (p pen) Handle(_ context.Context, r slog.Record) error {
 
 // lost logs that h was lost.
 func (j *journal) lost(h *hold, reason Reason) {
-	about := []any{"name", h.engine.name, "hold", h.name(), "reason", reason}
+	j.Warn("lock: lease lost", append(h.about(), "reason", reason)...)
+}
+
+// late logs that h was renewed when so little of its validity was left.
+func (j *journal) late(h *hold, left time.Duration) {
+	j.Warn("lock: lease was renewed late", append(h.about(), "left", left, "ttl", h.engine.set.ttl)...)
+}
+
+// about is what the log says about h.
+func (h *hold) about() []any {
+	about := []any{"name", h.engine.name, "hold", h.name(), "token", h.token}
+	if label := h.engine.client.label; label != "" {
+		about = append(about, "label", label)
+	}
 	if note := h.engine.set.note; note != "" {
 		about = append(about, "note", note)
 	}
-	j.Warn("lock: lease lost", about...)
-}
-
-// allLost logs that these were lost.
-func (j *journal) allLost(holds []*hold) {
-	for _, h := range holds {
-		j.lost(h, h.reason)
-	}
+	return about
 }
 
 // write hands over records until none is left.

@@ -49,7 +49,7 @@ func (t *tenure) expire() (after func()) {
 	case ended:
 		return func() { t.abandon(lost) }
 	case len(lost) > 0: // others go on within the tenure
-		return func() { t.engine.client.journal.allLost(lost) }
+		return func() { t.engine.client.allLost(lost) }
 	}
 	return nil
 }
@@ -107,5 +107,18 @@ func (t *tenure) abandon(lost []*hold) {
 		t.vacate(false)
 	}
 	c.over(t, nil)
-	c.journal.allLost(lost)
+	c.allLost(lost)
+}
+
+// allLost tells of holds that are lost whoever wants to know.
+func (c *Client) allLost(holds []*hold) {
+	for _, h := range holds {
+		c.lost(h, h.reason)
+	}
+}
+
+func (c *Client) lost(h *hold, reason Reason) {
+	c.journal.lost(h, reason)
+	c.audience.lost(h, reason)
+	c.tasks.end(h)
 }

@@ -44,6 +44,7 @@ type clientSettings struct {
 	logger      *slog.Logger
 	label       string
 	labelled    bool // by WithLabel
+	observers   []Observer
 }
 
 // A waiter that has died is dropped when the next one gives a sign after the life of
@@ -194,8 +195,8 @@ func WithRestartGuard(d time.Duration) ClientOption {
 }
 
 // WithLogger sets where the client logs what its callers do not see otherwise: nodes that go
-// down, come back or are kept out, lost leases, and waits that look like mistakes. The default
-// is silence.
+// down, come back or are kept out, leases that are lost or renewed late, and waits that look like
+// mistakes. The default is silence.
 func WithLogger(l *slog.Logger) ClientOption {
 	return clientOption(func(s *clientSettings) { s.logger = l })
 }

@@ -29,6 +29,7 @@ type place struct {
 	ticket    int64     // once a quorum has it; 0: not yet
 	successor bool      // named as one since it last asked
 	asked     time.Time // when it last asked
+	polled    bool      // it was woken to look, and not as somebody said that it is its turn
 }
 
 // began is when the Lock of p was called.
@@ -90,11 +91,17 @@ func (p *place) signal() chan struct{} {
 
 // stir wakes p. Called with mu held.
 func (p *place) stir(look bool) {
-	p.look = p.look || look
+	p.look, p.polled = p.look || look, false
 	select {
 	case p.signal() <- struct{}{}:
 	default: // the signal that is there will do
 	}
+}
+
+// poll wakes p to look how things are. Called with mu held.
+func (p *place) poll() {
+	p.stir(true)
+	p.polled = true
 }
 
 // leave gives the place up, and the turn to who is behind it. It returns the lease that p was

@@ -122,10 +122,10 @@ func (q *queuer) wait(d denial) error {
 	}
 	wake := q.place.listen()
 	if hurry := q.succeeds.pause(); hurry > 0 {
-		return q.sleep(wake, nil, hurry)
+		return q.rest(wake, hurry)
 	}
 	if d.err != nil || d.split != nil && q.engine.numbered != nil { // nobody tells of slots that were split
-		return q.sleep(wake, nil, q.backOff())
+		return q.rest(wake, q.backOff())
 	}
 	// Signs of life have a free lock's head woken, and everybody look now and then; what is
 	// left for a timer is the end of a holder that crashed, and only the head looks for it.

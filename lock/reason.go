@@ -42,6 +42,26 @@ func (r Reason) String() string {
 	return fmt.Sprintf("reason %d", uint8(r))
 }
 
+var codes = [...]string{
+	ReasonNone:       "none",
+	ReasonUnlocked:   "unlocked",
+	ReasonClosed:     "closed",
+	ReasonNotRenewed: "not_renewed",
+	ReasonGone:       "gone",
+	ReasonForced:     "forced",
+	ReasonExpired:    "expired",
+	ReasonMaxHold:    "max_hold",
+	ReasonAbandoned:  "abandoned",
+}
+
+// Code is the reason in a word, for metrics: that of ReasonMaxHold is "max_hold".
+func (r Reason) Code() string {
+	if int(r) < len(codes) {
+		return codes[r]
+	}
+	return fmt.Sprintf("reason_%d", uint8(r))
+}
+
 // MarshalText is String, for logs.
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 

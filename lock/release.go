@@ -33,16 +33,26 @@ func (h *hold) release(ctx context.Context) error {
 		return nil
 	}
 	h.slot.clear(h)
+	c := h.engine.client
+	reason, err := h.giveUp(ctx)
+	c.audience.unlocked(h, reason)
+	c.tasks.end(h)
+	return err
+}
+
+// giveUp passes the lock on, or releases it. It returns why the hold is over: it may turn out that it
+// was lost before.
+func (h *hold) giveUp(ctx context.Context) (Reason, error) {
 	switch p, renewing := h.pass(); p {
 	case passed, waits:
 		h.slot.give()
-		return nil
+		return ReasonUnlocked, nil
 	case ended:
 		h.slot.give()
-		if errors.Is(h.tenure.reason.end(), ErrLost) {
-			return h.fail("unlock", h.tenure.reason)
+		if reason := h.tenure.reason; errors.Is(reason.end(), ErrLost) {
+			return reason, h.fail("unlock", reason)
 		}
-		return nil
+		return ReasonUnlocked, nil
 	case ends:
 		if renewing != nil {
 			await(h.engine.client.group.NodeTimeout(), renewing)
@@ -57,12 +67,12 @@ func (h *hold) release(ctx context.Context) error {
 	if missed(h.engine, b) {
 		reason := h.askWhyGone()
 		h.engine.client.journal.lost(h, reason)
-		return h.fail("unlock", reason)
+		return reason, h.fail("unlock", reason)
 	}
 	if err := b.Err(); err != nil {
-		return h.wrap("unlock", err)
+		return ReasonUnlocked, h.wrap("unlock", err)
 	}
-	return nil
+	return ReasonUnlocked, nil
 }
 
 // settle lets the owner take the lock again once every lease of a lost hold is unlocked.

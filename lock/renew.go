@@ -106,7 +106,12 @@ func (r *renewal) decided(b *redlock.Ballot) {
 
 	t.mu.Lock()
 	now := time.Now()
+	left := t.validity.Sub(now)
 	renewed := !t.ended && found == confirmed
+	var late *hold
+	if renewed && left < t.ttl/2 && len(t.present) > 0 && t.renewed(now) {
+		late = t.present[0]
+	}
 	switch {
 	case renewed:
 		t.confirm(validity)
@@ -130,6 +135,10 @@ func (r *renewal) decided(b *redlock.Ballot) {
 	t.renewing = nil
 	t.schedule()
 	t.mu.Unlock()
+	if late != nil {
+		t.engine.client.journal.late(late, left)
+	}
+	t.engine.client.audience.renewed(t, b, left, renewed)
 
 	switch {
 	case found == gone:

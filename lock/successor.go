@@ -89,6 +89,9 @@ func (p *place) asks() (successor bool) {
 	defer c.mu.Unlock()
 	successor, p.successor = p.successor, false
 	p.asked = time.Now()
+	if p.polled {
+		p.queuer.handover, p.polled = HandoverPoll, false
+	}
 	select {
 	case <-p.wake: // whatever the reason was, it looks now
 	default:

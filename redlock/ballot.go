@@ -230,6 +230,9 @@ func (b *Ballot) decision() <-chan struct{} {
 	return b.done
 }
 
+// Command is what the motion is called.
+func (b *Ballot) Command() string { return b.motion.Name }
+
 // Start is when the ballot began, before the first byte was sent.
 func (b *Ballot) Start() time.Time { return b.start }
 

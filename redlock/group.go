@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// Config sets up a [Group]. Each field must be set, except Logger, Samples and Back.
+// Config sets up a [Group]. Each field must be set, except Logger, Samples, Back and Answered.
 type Config struct {
 	NodeTimeout time.Duration // a node silent for so long counts as a no
 	DriftFactor float64       // how far apart two clocks may run: a share of the TTL
@@ -26,6 +26,11 @@ type Config struct {
 	// was: it may have forgotten what it had. It must not block, nor call the group. nil:
 	// nobody needs to know.
 	Back func()
+
+	// Answered is called with what each node has said to each motion, its silence included, once
+	// and however late, and how long after the motion was put. Releases that are tried again are left
+	// out. It must be quick, and must not call the group. nil: nobody needs to know.
+	Answered func(node int, motion string, took time.Duration, a Answer)
 }
 
 // A Group is N independent nodes that vote as one. It is safe for concurrent use.
@@ -113,6 +118,15 @@ func (g *Group) NodeTimeout() time.Duration { return g.config.NodeTimeout }
 
 // Address is what the node at index i is called in errors and logs.
 func (g *Group) Address(i int) string { return g.nodes[i].address }
+
+// Addresses lists what the nodes are called.
+func (g *Group) Addresses() []string {
+	names := make([]string, g.Size())
+	for i := range names {
+		names[i] = g.Address(i)
+	}
+	return names
+}
 
 // Drift is what clocks may differ by over ttl.
 func (g *Group) Drift(ttl time.Duration) time.Duration {

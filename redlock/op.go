@@ -30,6 +30,8 @@ type op struct {
 	narrow bool  // only the first key is to be touched
 	halved bool  // and that did not do all that is owed
 
+	told bool // what the node said; guarded by ballot.mu
+
 	answer Answer // guarded by ballot.mu until the ballot is decided
 }
 
@@ -127,6 +129,7 @@ func (o *op) settle(n *node, reply any, err error) (owes bool) {
 		m.Footprint.removed(o.node)
 	}
 	a.Err = n.blame(a.Err)
+	o.tell(a)
 	o.ballot.vote(o, a)
 	if m.Each != nil && err == nil {
 		m.Each(o.node, a)
@@ -143,13 +146,32 @@ func (o *op) unsent(err error) (owes bool) {
 			return false
 		}
 	}
-	o.ballot.vote(o, Answer{Vote: No, Err: err})
+	a := Answer{Vote: No, Err: err}
+	o.tell(a)
+	o.ballot.vote(o, a)
 	return m.Removes
 }
 
 // timeout counts the node as a no. Its answer, should it come, still settles the footprint.
 func (o *op) timeout(n *node) {
-	o.ballot.vote(o, Answer{Vote: No, Err: n.silent})
+	a := Answer{Vote: No, Err: n.silent}
+	o.tell(a)
+	o.ballot.vote(o, a)
+}
+
+// tell tells whoever wants to know what the node said. Only the first answer counts, as in a vote.
+func (o *op) tell(a Answer) {
+	b := o.ballot
+	if b.group.config.Answered == nil || o.again {
+		return
+	}
+	b.mu.Lock()
+	told := o.told
+	o.told = true
+	b.mu.Unlock()
+	if !told {
+		b.group.config.Answered(o.node, b.motion.Name, time.Since(b.start), a)
+	}
 }
 
 // isOver tells whether a command that ended with err will not run later: the server

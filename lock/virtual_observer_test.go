@@ -1,0 +1,526 @@
+package lock_test
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"runtime/pprof"
+	"runtime/trace"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/fair"
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/readwrite"
+	"github.com/holdfast-go/holdfast/reentrant"
+	"github.com/holdfast-go/holdfast/semaphore"
+)
+
+// A witness remembers what it is told.
+type witness struct {
+	mu sync.Mutex
+	testimony
+}
+
+type testimony struct {
+	began    []lock.Acquisition
+	waits    []lock.Acquisition
+	ended    []lock.Acquisition
+	holds    []lock.HoldEnd
+	renewals []lock.Renewal
+	answers  []lock.NodeAnswer
+}
+
+type witnessKey struct{}
+
+func (w *witness) note(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f()
+}
+
+// observer is what tells the witness. Each call about an acquisition must come with the context
+// that Began has made for it.
+func (w *witness) observer(t *testing.T) lock.Observer {
+	mine := func(ctx context.Context, name string) {
+		if ctx.Value(witnessKey{}) != name {
+			t.Errorf("%s: the context is another's", name)
+		}
+	}
+	return lock.Observer{
+		Began: func(ctx context.Context, a lock.Acquisition) context.Context {
+			w.note(func() { w.began = append(w.began, a) })
+			return context.WithValue(ctx, witnessKey{}, a.Name)
+		},
+		Waits: func(ctx context.Context, a lock.Acquisition) {
+			mine(ctx, a.Name)
+			w.note(func() { w.waits = append(w.waits, a) })
+		},
+		Ended: func(ctx context.Context, a lock.Acquisition) {
+			mine(ctx, a.Name)
+			w.note(func() { w.ended = append(w.ended, a) })
+		},
+		HoldEnded: func(ctx context.Context, h lock.HoldEnd) {
+			mine(ctx, h.Name)
+			w.note(func() { w.holds = append(w.holds, h) })
+		},
+		Renewed:  func(r lock.Renewal) { w.note(func() { w.renewals = append(w.renewals, r) }) },
+		Answered: func(a lock.NodeAnswer) { w.note(func() { w.answers = append(w.answers, a) }) },
+	}
+}
+
+// saw is what it has been told by now.
+func (w *witness) saw() testimony {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.testimony
+}
+
+// last is the acquisition that ended last, which must be one of so many.
+func (w *witness) last(t *testing.T, n int) lock.Acquisition {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	require.Len(t, w.began, n)
+	require.Len(t, w.ended, n)
+	return w.ended[n-1]
+}
+
+func (w *world) witnessed(opts ...lock.ClientOption) (*process, *witness) {
+	seen := new(witness)
+	return w.process(append(opts, lock.WithObserver(seen.observer(w.t)))...), seen
+}
+
+// force ends the lock by force, from another process.
+func (w *world) force() {
+	w.t.Helper()
+	had, err := w.process().mutex().ForceUnlock(bg)
+	require.NoError(w.t, err)
+	require.True(w.t, had)
+}
+
+func TestAnObserverIsToldHowALockCame(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		p, seen := w.witnessed()
+		l := w.lock(p.mutex())
+		a := seen.last(t, 1)
+		require.Equal(t, "reentrant", a.Kind)
+		require.Equal(t, "orders", a.Name)
+		require.True(t, a.Try)
+		require.Same(t, l, a.Lease)
+		require.Equal(t, "acquired", a.Outcome())
+		require.Equal(t, lock.HandoverFree, a.Handover)
+		require.False(t, a.Contended)
+
+		again, err := p.mutex().Lock(l.Context(bg))
+		require.NoError(t, err)
+		a = seen.last(t, 2)
+		require.Equal(t, lock.HandoverReentry, a.Handover)
+		require.False(t, a.Try)
+		require.NoError(t, again.Unlock(bg))
+
+		next := wait(bg, p.mutex())
+		time.Sleep(time.Second)
+		require.Len(t, seen.saw().waits, 1)
+		require.Len(t, seen.saw().ended, 2, "the third one waits")
+		l = passOn(t, l, next)
+		a = seen.last(t, 3)
+		require.Equal(t, lock.HandoverPassed, a.Handover)
+		require.True(t, a.Contended)
+		require.Equal(t, time.Second, a.Waited)
+
+		stranger, saw := w.witnessed()
+		woken := wait(bg, stranger.mutex())
+		time.Sleep(time.Second)
+		require.NoError(t, l.Unlock(bg))
+		l = await(t, woken).lease
+		a = saw.last(t, 1)
+		require.Equal(t, lock.HandoverMessage, a.Handover)
+		require.True(t, a.Contended)
+		synctest.Wait()
+
+		each(w.nodes, func(n *virtual.Node) { n.Mute(true) })
+		polls := wait(bg, p.mutex())
+		time.Sleep(10 * time.Second)
+		require.NoError(t, l.Unlock(bg))
+		l = await(t, polls).lease
+		require.Equal(t, lock.HandoverPoll, seen.last(t, 4).Handover)
+		require.NoError(t, l.Unlock(bg))
+		require.Len(t, seen.saw().waits, 2)
+	})
+}
+
+func TestAnObserverIsToldHowAPlaceInTheQueueCame(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		p, seen := w.witnessed()
+		l := w.lock(w.process().queue())
+		woken := wait(bg, p.queue())
+		time.Sleep(time.Second + 100*time.Millisecond) // not at the moment of a sign of life
+		require.NoError(t, l.Unlock(bg))
+		l = await(t, woken).lease
+		a := seen.last(t, 1)
+		require.Equal(t, "fair", a.Kind)
+		require.Equal(t, lock.HandoverMessage, a.Handover)
+		require.NoError(t, l.Unlock(bg))
+		synctest.Wait()
+
+		l = w.lock(w.process().queue())
+		each(w.nodes, func(n *virtual.Node) { n.Mute(true) })
+		polls := wait(bg, p.queue())
+		time.Sleep(10 * time.Second)
+		require.NoError(t, l.Unlock(bg))
+		require.NoError(t, await(t, polls).lease.Unlock(bg))
+		require.Equal(t, lock.HandoverPoll, seen.last(t, 2).Handover, "a sign of life found it free")
+	})
+}
+
+func TestAnObserverIsToldWhyAnAcquisitionFailed(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p, seen := w.witnessed()
+		outcome := func(ctx context.Context, try bool) string {
+			t.Helper()
+			call := p.mutex().Lock
+			if try {
+				call = p.mutex().TryLock
+			}
+			l, err := call(ctx)
+			require.Nil(t, l)
+			a := seen.last(t, len(seen.saw().began))
+			require.Nil(t, a.Lease)
+			require.Equal(t, err, a.Err)
+			require.Equal(t, lock.HandoverFree, a.Handover)
+			return a.Outcome()
+		}
+		held := w.lock(w.process().mutex())
+		require.Equal(t, "locked", outcome(bg, true))
+		late, cancel := context.WithTimeout(bg, time.Second)
+		defer cancel()
+		require.Equal(t, "timeout", outcome(late, false))
+		gone, cancel := context.WithCancel(bg)
+		cancel()
+		require.Equal(t, "canceled", outcome(gone, false))
+		require.NoError(t, held.Unlock(bg))
+		each(w.quorum(), func(n *virtual.Node) { n.Silence(true) })
+		require.Equal(t, "no_quorum", outcome(bg, true))
+		each(w.quorum(), func(n *virtual.Node) { n.Silence(false) })
+		require.NoError(t, p.locks.Close())
+		require.Equal(t, "closed", outcome(bg, true))
+		require.Empty(t, seen.saw().holds, "there was none")
+	})
+}
+
+func TestAnObserverIsToldOnceWhyAHoldEnded(t *testing.T) {
+	for name, e := range endings {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+				p, seen := w.witnessed()
+				start := time.Now()
+				l := w.lock(p.mutex(e.opts...))
+				parent, cancel := context.WithCancel(bg)
+				defer cancel()
+				l.Context(parent)
+				time.Sleep(time.Second)
+				e.end(w, p, l, cancel)
+				awaitEnd(t, l)
+				took := time.Since(start)
+				synctest.Wait()
+				require.NotErrorIs(t, l.Unlock(bg), lock.ErrLocked)
+				_ = p.locks.Close()
+				require.Len(t, seen.saw().holds, 1)
+				h := seen.saw().holds[0]
+				require.Equal(t, lock.HoldEnd{
+					LockKind: lock.LockKind{Kind: "reentrant"},
+					Name:     "orders", Hold: l.ID(), Token: l.Token(), Held: took, Reason: e.reason,
+				}, h)
+			})
+		})
+	}
+}
+
+// Whoever counts holds up and down must come to zero.
+func TestEachHoldThatAnObserverIsToldOfEnds(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p, seen := w.witnessed(lock.WithTTL(5 * time.Second))
+		var all sync.WaitGroup
+		for i := range 60 {
+			m := []lock.Locker{
+				reentrant.New(p.locks, "a"), fair.New(p.locks, "b"), readwrite.New(p.locks, "c").RLocker(), readwrite.New(p.locks, "c"), nil,
+			}[i%5]
+			all.Go(func() {
+				ctx, cancel := context.WithTimeout(bg, time.Duration(i)*20*time.Millisecond)
+				defer cancel()
+				if m == nil {
+					_ = semaphore.New(p.locks, "d", 2).Do(ctx, 1, func(context.Context) error {
+						time.Sleep(50 * time.Millisecond)
+						return nil
+					})
+					return
+				}
+				l, err := m.Lock(ctx)
+				if err != nil {
+					return
+				}
+				if i%7 == 0 {
+					if again, err := m.Lock(l.Context(bg)); err == nil {
+						defer func() { _ = again.Unlock(bg) }()
+					}
+				}
+				time.Sleep(50 * time.Millisecond)
+				if i%6 > 0 {
+					_ = l.Unlock(bg)
+				}
+			})
+		}
+		all.Wait()
+		time.Sleep(time.Second)
+		require.NoError(t, p.locks.Close())
+		holds := make(map[string]int)
+		for _, a := range seen.saw().ended {
+			if a.Lease != nil && a.Handover != lock.HandoverReentry {
+				holds[a.Lease.ID()]++
+			}
+		}
+		require.Greater(t, len(holds), 10)
+		for _, h := range seen.saw().holds {
+			require.Equal(t, 1, holds[h.Hold], h.Hold)
+			delete(holds, h.Hold)
+		}
+		require.Empty(t, holds)
+		require.Len(t, seen.saw().ended, len(seen.saw().began))
+	})
+}
+
+func TestAnObserverIsToldOfRenewals(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		p, seen := w.witnessed()
+		l := w.lock(p.mutex())
+		before := l.Deadline()
+		time.Sleep(defaultTTL / 3)
+		synctest.Wait()
+		require.Len(t, seen.saw().renewals, 1)
+		r := seen.saw().renewals[0]
+		require.True(t, r.Confirmed)
+		require.Equal(t, l.ID(), r.Hold)
+		require.Equal(t, before, l.Deadline().Add(-validity(defaultTTL)).Add(r.Left), "by that much it was early")
+		require.Len(t, r.Nodes, 3)
+		for i, n := range r.Nodes {
+			require.Equal(t, w.nodes[i].Addr(), n.Node)
+			require.Contains(t, []string{"yes", "late"}, n.Outcome)
+		}
+		each(w.quorum(), func(n *virtual.Node) { n.Silence(true) })
+		awaitEnd(t, l)
+		synctest.Wait()
+		last := seen.saw().renewals[len(seen.saw().renewals)-1]
+		require.False(t, last.Confirmed)
+		require.Equal(t, "yes", last.Nodes[0].Outcome)
+		require.Equal(t, "timeout", last.Nodes[1].Outcome)
+		require.Error(t, last.Nodes[1].Err)
+		require.Equal(t, defaultNodeTimeout, last.Took)
+	})
+}
+
+func TestAnObserverIsToldWhatEachNodeAnswers(t *testing.T) {
+	inVirtualTime(t, []int{5}, func(t *testing.T, w *world) {
+		const trip = 10 * time.Millisecond
+		p, seen := w.witnessed()
+		held := w.lock(w.process().mutex())
+		synctest.Wait()
+		w.nodes[0].Silence(true)
+		w.nodes[1].Refuse(acquireRuns)
+		w.nodes[2].Memory().Del(keys.Lock)
+		w.nodes[3].SetDelay(trip, 0)
+		seen.note(func() { seen.answers = nil })
+		_, err := p.mutex().TryLock(bg)
+		require.ErrorIs(t, err, lock.ErrLocked)
+		time.Sleep(time.Second)
+		told := make(map[string][]lock.NodeAnswer)
+		for _, a := range seen.saw().answers {
+			if a.Command == "acquire" {
+				told[a.Node] = append(told[a.Node], a)
+			}
+		}
+		for i, outcome := range []string{"timeout", "error", "yes", "no", "no"} {
+			answers := told[w.nodes[i].Addr()]
+			require.NotEmpty(t, answers, "%d", i)
+			require.Equal(t, outcome, answers[0].Outcome, "%d", i)
+			require.Equal(t, outcome == "timeout" || outcome == "error", answers[0].Err != nil)
+			if i == 3 {
+				require.Equal(t, trip, answers[0].Took)
+			}
+		}
+		require.Len(t, told[w.nodes[0].Addr()], len(told[w.nodes[4].Addr()]), "each command is told of once")
+		_ = held
+	})
+}
+
+func TestAnObserverThatPanicsHarmsNobodyAndIsLoggedOnce(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		var log logbook
+		seen := new(witness)
+		p := w.process(log.option(), lock.WithTTL(3*time.Second), lock.WithObserver(lock.Observer{
+			Began:     func(context.Context, lock.Acquisition) context.Context { panic("began") },
+			Waits:     func(context.Context, lock.Acquisition) { panic("waits") },
+			Ended:     func(context.Context, lock.Acquisition) { panic("ended") },
+			HoldEnded: func(context.Context, lock.HoldEnd) { panic("hold ended") },
+			Renewed:   func(lock.Renewal) { panic("renewed") },
+			Answered:  func(lock.NodeAnswer) { runtime.Goexit() }, // as a test does that fails
+		}), lock.WithObserver(seen.observer(t)))
+		l := w.lock(p.mutex())
+		next := wait(bg, p.mutex())
+		time.Sleep(10 * time.Second)
+		require.NoError(t, l.Err())
+		l = passOn(t, l, next)
+		w.force()
+		awaitEnd(t, l)
+		synctest.Wait()
+		require.Len(t, log.lines("an observer has panicked", "level=ERROR", "began"), 1)
+		require.Len(t, log.lines("panicked"), 1)
+		require.Len(t, seen.saw().ended, 2, "the other one is told everything")
+		require.Len(t, seen.saw().holds, 2)
+		require.NotEmpty(t, seen.saw().renewals)
+	})
+}
+
+// I2: a loss waits for nobody.
+func TestNoLossWaitsForAnObserver(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		stuck := make(chan struct{})
+		defer close(stuck)
+		p := w.process(lock.WithObserver(lock.Observer{
+			Renewed:   func(lock.Renewal) { <-stuck },
+			Answered:  func(lock.NodeAnswer) { <-stuck },
+			HoldEnded: func(context.Context, lock.HoldEnd) { <-stuck },
+		}))
+		leases := w.lockMany(p, 10)
+		time.Sleep(5 * defaultTTL)
+		require.NoError(t, leases[0].Err(), "renewals neither")
+		each(w.quorum(), func(n *virtual.Node) { n.Silence(true) })
+		var all sync.WaitGroup
+		for _, l := range leases {
+			all.Go(func() {
+				awaitEnd(t, l)
+				if time.Now().After(l.Deadline()) {
+					t.Errorf("%s: it was told %v late", l.Name(), time.Since(l.Deadline()))
+				}
+			})
+		}
+		all.Wait()
+		start := time.Now()
+		_ = p.locks.Close()
+		require.Less(t, time.Since(start), 13*defaultNodeTimeout)
+	})
+}
+
+func TestAnObserverMayUseLocks(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		var p *process
+		var alarms atomic.Int32
+		p = w.process(lock.WithObserver(lock.Observer{
+			HoldEnded: func(_ context.Context, h lock.HoldEnd) {
+				if h.Name == "orders" {
+					require.NoError(t, reentrantAt(p, "alarm").Do(bg, func(context.Context) error { alarms.Add(1); return nil }))
+				}
+			},
+		}))
+		require.NoError(t, w.lock(p.mutex()).Unlock(bg))
+		require.EqualValues(t, 1, alarms.Load(), "Unlock waits for it")
+		l := w.lock(p.mutex())
+		w.force()
+		awaitEnd(t, l)
+		time.Sleep(time.Second)
+		require.EqualValues(t, 2, alarms.Load())
+	})
+}
+
+func TestWhatASlowObserverMissesIsLogged(t *testing.T) {
+	inVirtualTime(t, []int{5}, func(t *testing.T, w *world) {
+		const most = 1020
+		var log logbook
+		slow := make(chan struct{})
+		seen := new(witness)
+		o := seen.observer(t)
+		answered := o.Answered
+		o.Answered = func(a lock.NodeAnswer) { <-slow; answered(a) }
+		p := w.process(log.option(), lock.WithObserver(o))
+		for range most { // of five nodes two answers each
+			require.NoError(t, p.mutex().Do(bg, func(context.Context) error { return nil }))
+		}
+		l := w.lock(p.mutex())
+		w.force()
+		awaitEnd(t, l)
+		close(slow)
+		time.Sleep(time.Second)
+		require.Len(t, seen.saw().holds, most+1, "an end is never left out")
+		require.Len(t, log.lines("more has happened than an observer could follow"), 1)
+		require.Less(t, len(seen.saw().answers), 10*most)
+	})
+}
+
+func TestTheLogTellsOfRenewalsThatCameLate(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		var log logbook
+		p := w.process(log.option(), lock.WithLabel("billing"))
+		l := w.lock(p.mutex(lock.WithNote("nightly export")))
+		time.Sleep(long)
+		require.Empty(t, log.lines("renewed late"))
+		each(w.quorum(), func(n *virtual.Node) { n.Silence(true) })
+		time.Sleep(time.Until(l.Deadline()) - defaultTTL/4)
+		each(w.quorum(), func(n *virtual.Node) { n.Silence(false) })
+		time.Sleep(defaultTTL)
+		require.NoError(t, l.Err())
+		require.Len(t, log.lines("lease was renewed late", "level=WARN", "name=orders", l.ID(), "token="+tokenText(l), "label=billing", `note="nightly export"`, "left="), 1)
+		w.force()
+		awaitEnd(t, l)
+		synctest.Wait()
+		require.Len(t, log.lines("lease lost", "name=orders", l.ID(), "token="+tokenText(l), "label=billing", `note="nightly export"`, lock.ReasonForced.String()), 1)
+	})
+}
+
+func TestWaitingAndHoldingAreRegionsOfATrace(t *testing.T) {
+	// Taken from outside, as its own goroutines are in no bubble.
+	var taken bytes.Buffer
+	require.NoError(t, trace.Start(&taken), "is this test run traced already?")
+	stop := sync.OnceFunc(trace.Stop)
+	defer stop()
+	var id string
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex())
+		id = l.ID()
+		next := wait(bg, p.mutex())
+		synctest.Wait()
+		require.True(t, labelled("wait"))
+		passed := passOn(t, l, next)
+		synctest.Wait()
+		require.False(t, labelled("wait"))
+		require.NoError(t, passed.Unlock(bg))
+		require.NoError(t, p.mutex().Do(bg, func(context.Context) error {
+			require.True(t, labelled("hold"))
+			return nil
+		}))
+		require.False(t, labelled("hold"))
+	})
+	stop()
+	for _, text := range []string{"holdfast.wait", "holdfast.hold", id} {
+		require.Contains(t, taken.String(), text)
+	}
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		require.NoError(t, w.process().mutex().Do(bg, func(context.Context) error {
+			require.False(t, labelled("hold"), "nobody traces any more")
+			return nil
+		}))
+	})
+}
+
+func labelled(what string) bool {
+	var s bytes.Buffer
+	_ = pprof.Lookup("goroutine").WriteTo(&s, 1)
+	return strings.Contains(s.String(), `"holdfast":"`+what+`"`) && strings.Contains(s.String(), `"lock":"orders"`)
+}
