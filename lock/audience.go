@@ -27,6 +27,7 @@ type audience struct {
 	contexts map[*hold]context.Context // that the hold's acquisition has come to, while it is in progress
 	busy     bool
 	news     []news
+	most     int           // of them, apart from ends
 	dropped  int           // for want of room
 	idle     chan struct{} // closed when all is told; nil: nobody waits for that
 	panicked bool          // the log says so
@@ -45,7 +46,7 @@ func newAudience(observers []Observer, j *journal) *audience {
 	if len(observers) == 0 {
 		return nil
 	}
-	return &audience{observers: observers, journal: j, contexts: make(map[*hold]context.Context)}
+	return &audience{observers: observers, journal: j, most: maxNews, contexts: make(map[*hold]context.Context)}
 }
 
 // watch runs an acquisition before the eyes of the observers.
@@ -187,7 +188,7 @@ func (s *audience) answer(node int, command string, a redlock.Answer) NodeAnswer
 func (s *audience) have(n news) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n.ended == nil && len(s.news) >= maxNews {
+	if n.ended == nil && len(s.news) >= s.most {
 		s.dropped++
 		return
 	}

@@ -72,7 +72,8 @@ type Client struct {
 // missing, and connects to them once they can be reached. A Cluster counts if any of its masters
 // answers; the log says which slots the missing ones have. It returns an error that says what
 // is wrong with nodes that can never vote: a nil client, a Ring, the same server twice, a
-// replica, a server that is older than Redis 6.2 or refuses scripts.
+// replica, a server that is older than Redis 6.2 or refuses scripts. Of nodes that are silent it waits
+// for a quorum for about 5 seconds, and of nodes that refuse connections not at all.
 func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, error) {
 	s := defaults()
 	for _, o := range opts {

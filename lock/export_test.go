@@ -7,3 +7,10 @@ func StopWatchdog(c *Client) { c.watchdog.Close() }
 // WithoutProbe has the client ask nodes for nothing by itself: a test of hours would take long, and
 // one that states when what is sent would not hold.
 func WithoutProbe() ClientOption { return clientOption(func(s *clientSettings) { s.probePause = 0 }) }
+
+// SetMaxNews bounds what waits to be told to the client's observers.
+func SetMaxNews(c *Client, most int) {
+	c.audience.mu.Lock()
+	defer c.audience.mu.Unlock()
+	c.audience.most = most
+}

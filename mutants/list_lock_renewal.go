@@ -34,10 +34,10 @@ var lockRenewalMutants = []Mutant{
 		t.vacate(false)
 	}
 	c.over(t, nil)
-	c.journal`,
+	c.allLost`,
 		New: `	}
 	c.over(t, nil)
-	c.journal`,
+	c.allLost`,
 		Package: "lock",
 		Tests:   "^TestLeaseIsLostAtItsDeadlineWhenAMinorityAnswers$",
 	},

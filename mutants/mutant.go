@@ -59,6 +59,7 @@ func mutants() []Mutant {
 		fairWaiterMutants,
 		multiMutants,
 		readwriteMutants,
+		lockObserverMutants,
 		semaphoreMutants,
 		waiterMutants,
 		watchdogMutants,

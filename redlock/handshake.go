@@ -13,20 +13,35 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
+// maxHandshakes is how often nodes are asked of which so many are silent that there is no quorum. When all
+// processes of a service start at once, on a machine that has not enough cores for them, it is
+// this process that is late.
+const maxHandshakes = 5
+
 // Handshake connects to every node and returns nil if a quorum can vote. With nodes that
 // are missing there is one later, when they can be reached. A node that never could vote, as
 // it is another one's server or refuses scripts, is an error even beside a quorum.
 func (g *Group) Handshake(ctx context.Context) error {
-	b, err := g.Decide(ctx, Motion{
-		Name:       "connect",
-		Call:       lua.Probe{}.Call(),
-		Yes:        func(any) (bool, error) { return true, nil },
-		All:        true,
-		handshakes: true,
-	})
-	if err != nil {
-		return err
+	for tries := 1; ; tries++ {
+		b, err := g.Decide(ctx, Motion{
+			Name:       "connect",
+			Call:       lua.Probe{}.Call(),
+			Yes:        func(any) (bool, error) { return true, nil },
+			All:        true,
+			handshakes: true,
+		})
+		if err != nil {
+			return err
+		}
+		err = g.met(ctx, b)
+		if !errors.Is(err, ErrNoQuorum) || !errors.Is(err, ErrSilent) || tries == maxHandshakes {
+			return err
+		}
 	}
+}
+
+// met tells what became of a handshake.
+func (g *Group) met(ctx context.Context, b *Ballot) error {
 	var missing []string
 	for i, n := range g.nodes {
 		a := b.Answer(i)
@@ -94,8 +109,12 @@ func (n *node) handshake(ctx context.Context) error {
 	if n.identified.Load() {
 		return nil
 	}
-	n.handshaking.Lock()
-	defer n.handshaking.Unlock()
+	select {
+	case n.handshaking <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-n.handshaking }()
 	if n.identified.Load() {
 		return nil
 	}
@@ -120,8 +139,8 @@ func (n *node) doubt(err error) {
 	if !errors.Is(err, ErrDuplicateNode) {
 		return
 	}
-	n.handshaking.Lock()
-	defer n.handshaking.Unlock()
+	n.handshaking <- struct{}{}
+	defer func() { <-n.handshaking }()
 	n.identified.Store(false)
 	n.refused, n.refusedAt = err, time.Now()
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,8 +31,8 @@ type node struct {
 	batching batching
 
 	identified  atomic.Bool
-	handshaking sync.Mutex // one handshake at a time
-	refused     error      // nil: it was not; guarded by handshaking, as the time is
+	handshaking chan struct{} // one slot: one handshake at a time
+	refused     error         // nil: it was not; guarded by handshaking, as the time is
 
 	refusedAt time.Time
 
@@ -41,7 +40,10 @@ type node struct {
 }
 
 func newNode(g *Group, client redis.UniversalClient, timeout time.Duration) *node {
-	n := &node{group: g, client: client, patient: client, address: address(client), silent: ErrSilent}
+	n := &node{
+		group: g, client: client, patient: client, address: address(client), silent: ErrSilent,
+		handshaking: make(chan struct{}, 1),
+	}
 	if c, ok := client.(*redis.Client); ok {
 		n.patient = n.watch(c.WithTimeout(max(10*timeout, time.Second)))
 		n.quick = n.watch(c.WithTimeout(timeout))

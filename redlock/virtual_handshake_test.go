@@ -1,0 +1,61 @@
+package redlock_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// When all processes of a service start at once, each is behind, and its nodes seem to be silent.
+func TestAHandshakeOutlastsAProcessThatIsBehind(t *testing.T) {
+	for _, n := range []int{1, 3, 5} {
+		t.Run(fmt.Sprintf("N=%d", n), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				nodes := virtual.StartN(t, n)
+				g := groupOf(t, timeout, virtual.NewHost(nodes).Clients(t))
+				for _, node := range nodes {
+					node.Pause()
+					time.AfterFunc(3500*time.Millisecond, node.Resume)
+				}
+				require.NoError(t, g.Handshake(bg))
+			})
+		})
+	}
+}
+
+func TestAHandshakeWaitsForNoMinority(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := virtual.StartN(t, 3)
+		g := groupOf(t, timeout, virtual.NewHost(nodes).Clients(t))
+		nodes[1].Pause()
+		defer nodes[1].Resume()
+		start := time.Now()
+		require.NoError(t, g.Handshake(bg))
+		require.LessOrEqual(t, time.Since(start), 2*time.Second)
+	})
+}
+
+func TestAHandshakeWithSilentNodesFailsAfterSomeSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := virtual.StartN(t, 3)
+		g := groupOf(t, timeout, virtual.NewHost(nodes).Clients(t))
+		nodes[0].Pause()
+		defer nodes[0].Resume()
+		nodes[2].Pause()
+		start := time.Now()
+		require.ErrorIs(t, g.Handshake(bg), redlock.ErrSilent)
+		require.GreaterOrEqual(t, time.Since(start), 4*time.Second)
+		require.LessOrEqual(t, time.Since(start), 10*time.Second)
+		nodes[2].Resume()
+		nodes[2].Kill() // a refusal tells at once
+		start = time.Now()
+		require.ErrorIs(t, g.Handshake(bg), redlock.ErrNoQuorum)
+		require.LessOrEqual(t, time.Since(start), 10*time.Second)
+	})
+}
