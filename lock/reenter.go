@@ -3,8 +3,10 @@ package lock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
@@ -78,6 +80,16 @@ func (e *engine) suits(h *hold) error {
 		return e.mistaken(h.engine.kind.Family())
 	case upgrade:
 		return ErrUpgrade
+	case e.numbered != nil:
+		if has, wants := permits(h.engine), permits(e); has != wants {
+			return fmt.Errorf("the owner has %d permits of it already, and asks for %d", has, wants)
+		}
 	}
 	return nil
+}
+
+// permits is how many slots a hold of a semaphore has.
+func permits(e *engine) int {
+	n, _, _ := lua.ParsePermitMark(e.mark())
+	return n
 }

@@ -10,7 +10,8 @@
 // The order in which the locks are given does not matter: they are taken in the order of
 // their names, so that two programs that take the same names in opposite orders never wait
 // for each other in a circle. Free locks are asked for all at once, and cost about what
-// one of them costs. The locks may be of several kinds and of several clients.
+// one of them costs. The locks may be of several kinds and of several clients; permits of a
+// semaphore are taken along by its Locker.
 //
 // # What is promised
 //

@@ -108,7 +108,9 @@ func (w *world) requireFree(names ...string) {
 func (w *world) renewals() int {
 	total := 0
 	for _, n := range w.nodes {
-		total += len(n.Commands(virtual.Script(lua.Extend{}.Call().Script().SHA)))
+		for _, c := range []interface{ Call() lua.Call }{lua.Extend{}, lua.RWExtend{}, lua.PermitExtend{}} {
+			total += len(n.Commands(virtual.Script(c.Call().Script().SHA)))
+		}
 	}
 	return total
 }

@@ -202,4 +202,20 @@ var semaphoreMutants = []Mutant{
 		Package: "semaphore",
 		Tests:   "^TestWhatCannotBeAskedFor$",
 	},
+	{
+		Name:    "an owner that has permits is given them for another number",
+		File:    "lock/reenter.go",
+		Old:     "has != wants {",
+		New:     "false && has != wants {",
+		Package: "multi",
+		Tests:   "^TestPermitsAreTakenAgainByTheirOwner$",
+	},
+	{
+		Name:    "a locker of too many permits is made",
+		File:    "semaphore/locker.go",
+		Old:     "	if err != nil {\n		return refusing",
+		New:     "	if err != nil && n < 1 {\n		return refusing",
+		Package: "multi",
+		Tests:   "^TestALockThatCannotBeIsRefusedBeforeAnythingIsTaken$",
+	},
 }

@@ -1,0 +1,33 @@
+package semaphore
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+// Locker is n permits as a lock, for code that takes any lock: package multi takes permits together
+// with other locks by it. Its leases are what a [Permit] is, without the numbers. Unlike Acquire it is re-entered: an
+// owner that has n permits by a Locker has the same ones again. One that asks for another number of them is refused, as it
+// might wait for itself. What is wrong with n is the error of each call.
+func (s *Semaphore) Locker(n int) lock.Locker {
+	e, err := s.of(n)
+	if err != nil {
+		return refusing{s.Name(), err}
+	}
+	return e
+}
+
+// refusing is a lock that cannot be had.
+type refusing struct {
+	name string
+	err  error
+}
+
+func (r refusing) Name() string { return r.name }
+
+func (r refusing) Lock(context.Context) (*lock.Lease, error) { return nil, r.err }
+
+func (r refusing) TryLock(context.Context) (*lock.Lease, error) { return nil, r.err }
+
+func (r refusing) Do(context.Context, func(context.Context) error) error { return r.err }
