@@ -82,6 +82,14 @@ func (e *engine) acquire(ctx context.Context, block bool) (*Lease, error) {
 		return nil, e.err
 	}
 	a := &acquisition{engine: e, ctx: ctx, began: time.Now()}
+	if calls := e.client.hooks; calls != nil {
+		return a.told(calls, block)
+	}
+	return a.run(block)
+}
+
+func (a *acquisition) run(block bool) (*Lease, error) {
+	e, ctx := a.engine, a.ctx
 	if ctx.Err() != nil {
 		return nil, a.give(contextError(ctx), denial{})
 	}
@@ -184,6 +192,9 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 func (a *acquisition) wait(d denial) error {
 	if a.turns == nil {
 		return a.sleep(nil, nil, a.backOff()) // a split vote
+	}
+	if calls := a.engine.client.hooks; calls != nil {
+		calls.Wait(a.engine.name, a)
 	}
 	return a.turns.wait(d)
 }

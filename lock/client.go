@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/holdfast-go/holdfast/internal/hook"
 	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 	"github.com/holdfast-go/holdfast/waiter"
@@ -41,6 +42,7 @@ type Client struct {
 	labelled  bool          // it was set, and is not the default
 	channels  string        // what the Pub/Sub channels of clients begin with
 	alone     bool          // no node is a Cluster
+	hooks     hook.Calls    // nil: nobody wants to know
 	closing   chan struct{} // closed by drain: no wait goes on
 	idle      chan struct{} // closed when drained, and nothing is held
 	newcomers chan struct{} // a slot for each queuer that asks for the first time
@@ -113,6 +115,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		returners: make(chan struct{}, maxAsking),
 		label:     s.label,
 		labelled:  s.labelled,
+		hooks:     s.hooks,
 		channels:  lua.ClientChannels(s.prefix),
 		alone:     !group.Clustered(),
 		contests:  make(map[contestKey]*contest),

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/hook"
 )
 
 // A ClientOption sets up a [Client]. No duration that is set may be longer than ten years.
@@ -43,7 +45,8 @@ type clientSettings struct {
 	driftFixed  time.Duration
 	logger      *slog.Logger
 	label       string
-	labelled    bool // by WithLabel
+	labelled    bool       // by WithLabel
+	hooks       hook.Calls // nil: none
 }
 
 // A waiter that has died is dropped when the next one gives a sign after the life of

@@ -50,8 +50,11 @@ var layers = map[string]layer{
 		own:    []string{"lua"},
 		reason: "a kind is scripts, and what the engine must know of one does not know the engine",
 	},
+	"internal/hook": {
+		reason: "a hook tells of calls, and knows nobody's types",
+	},
 	"lock": {
-		own:    []string{"internal/kind", "lua", "redlock", "waiter", "watchdog"},
+		own:    []string{"internal/hook", "internal/kind", "lua", "redlock", "waiter", "watchdog"},
 		others: []string{goRedis, backoff, uuid},
 		reason: "lock is the engine under every kind of lock and knows none of them",
 	},
