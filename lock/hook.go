@@ -11,9 +11,18 @@ func init() {
 		return clientOption(func(s *clientSettings) { s.hooks = calls })
 	}
 	hook.Provided.Key = func(lease any) string { return lease.(*Lease).hold.engine.key }
+	hook.Provided.Prefix = func(client any) string { return client.(*Client).prefix }
 	hook.Provided.Force = func(ctx context.Context, lease any) error {
 		l := lease.(*Lease)
 		_, err := l.hold.engine.ForceUnlockHold(ctx, l.ID())
+		return err
+	}
+	hook.Provided.Renew = func(ctx context.Context, lease any) error {
+		h := lease.(*Lease).hold
+		h.mu.Lock()
+		ttl := h.ttl
+		h.mu.Unlock()
+		_, err := h.extend(ctx, ttl)
 		return err
 	}
 }

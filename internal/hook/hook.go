@@ -20,6 +20,10 @@ var Provided struct {
 	Option func(Calls) any
 	// Key is the key of the lease's lock; see lua.Keys.
 	Key func(lease any) string
+	// Prefix is that of a *lock.Client's keys.
+	Prefix func(client any) string
 	// Force ends the lease's hold as ForceUnlockHold does.
 	Force func(ctx context.Context, lease any) error
+	// Renew renews the lease's hold once, now.
+	Renew func(ctx context.Context, lease any) error
 }
