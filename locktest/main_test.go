@@ -23,6 +23,7 @@ func TestMain(m *testing.M) { redistest.Main(m, redistest.IgnoreRedials()) }
 
 // inBoth runs f in a bubble, and in real time.
 func inBoth(t *testing.T, f func(t *testing.T)) {
+	t.Parallel() // in real time, nodes that do not answer take their time
 	t.Run("bubble", func(t *testing.T) { synctest.Test(t, f) })
 	t.Run("real time", f)
 }
