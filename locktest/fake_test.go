@@ -123,12 +123,12 @@ func TestOptionsAreThoseOfTheClient(t *testing.T) {
 }
 
 func TestTestsInParallelDoNotDisturbEachOther(t *testing.T) {
-	for range 8 {
+	for range 4 {
 		t.Run("", func(t *testing.T) {
 			inBoth(t, func(t *testing.T) {
 				f := locktest.New(t)
 				l := reentrant.New(f.Client(), "orders:42")
-				for range 20 {
+				for range 5 {
 					lease, err := l.TryLock(bg)
 					require.NoError(t, err, "nobody else has it")
 					require.NoError(t, lease.Unlock(bg))
@@ -179,7 +179,7 @@ func TestWatchdogKeepsALockForADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := locktest.New(t)
 		began := time.Now()
-		lease, err := reentrant.New(f.Client(), "orders:42", lock.WithTTL(5*time.Minute)).Lock(bg)
+		lease, err := reentrant.New(f.Client(), "orders:42", lock.WithTTL(10*time.Minute)).Lock(bg)
 		require.NoError(t, err)
 		f.Advance(24 * time.Hour)
 		require.Equal(t, 24*time.Hour, time.Since(began))

@@ -1,5 +1,7 @@
 package locktest
 
+import "time"
+
 // Stop kills node i, from 0 on: connections to it break, new ones are refused, and what it had
 // in its memory is gone, as of a server without persistence.
 func (f *Fake) Stop(node int) {
@@ -31,6 +33,15 @@ func (f *Fake) Partition(nodes ...int) {
 
 // Heal ends every Partition.
 func (f *Fake) Heal() { f.program.host.Silence(false) }
+
+// Delay has every command take d from now on, half of it on the way to a node and half on the way back.
+// Without it, commands take no time in a bubble, where time stands still while anybody has work
+// to do: a loop that locks and unlocks without end needs a delay.
+func (f *Fake) Delay(d time.Duration) {
+	for _, n := range f.nodes {
+		n.SetDelay(d/2, d-d/2)
+	}
+}
 
 // checkNodes ends the test unless there are such nodes.
 func (f *Fake) checkNodes(call string, nodes ...int) {

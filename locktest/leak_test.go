@@ -105,7 +105,7 @@ func TestWhatIsOverIsNoLeak(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		require.Empty(t, recorded(t, func(t testing.TB) {
 			f := locktest.New(t)
-			for i := range 300 { // more than are remembered
+			for i := range 100 { // more than are remembered
 				lease, err := reentrant.New(f.Client(), fmt.Sprint(i)).Lock(bg)
 				if err != nil {
 					t.Errorf("%v", err)

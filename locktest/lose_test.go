@@ -173,7 +173,7 @@ func TestLossInOneProcessConcernsNoOther(t *testing.T) {
 		theirs, err := reentrant.New(f.NewClient(), "orders:43").Lock(bg)
 		require.NoError(t, err)
 		f.Lose(mine, lock.ReasonNotRenewed)
-		f.Advance(time.Hour)
+		f.Advance(10 * time.Minute)
 		require.NoError(t, theirs.Err())
 		require.NoError(t, theirs.Unlock(bg))
 	})
