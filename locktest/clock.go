@@ -15,6 +15,16 @@ func (f *Fake) Advance(d time.Duration) {
 	synctest.Wait()
 }
 
+// settle lets goroutines in a bubble come to rest before connections go dead. go-redis says
+// hello to a server on a new Pub/Sub connection under a mutex. If the answer were lost, others
+// would wait for the mutex, and while somebody does a bubble's clock stands still, so that the
+// hello would never time out.
+func (f *Fake) settle() {
+	if f.bubble {
+		synctest.Wait()
+	}
+}
+
 // needBubble ends the test unless it runs in a bubble.
 func (f *Fake) needBubble(call string) {
 	f.t.Helper()

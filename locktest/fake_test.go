@@ -30,6 +30,7 @@ var (
 	_ func(*locktest.Fake, time.Duration)                        = (*locktest.Fake).Advance
 	_ func(*locktest.Fake, string) *locktest.Hold                = (*locktest.Fake).Hold
 	_ func(*locktest.Hold)                                       = (*locktest.Hold).Release
+	_ func(*locktest.Fake, string) *lock.Lease                   = (*locktest.Fake).Lease
 	_ func(*locktest.Fake, locktest.Lease, lock.Reason)          = (*locktest.Fake).Lose
 	_ func(*locktest.Fake, int)                                  = (*locktest.Fake).Stop
 	_ func(*locktest.Fake, int)                                  = (*locktest.Fake).Start

@@ -23,6 +23,7 @@ func (f *Fake) Start(node int) {
 func (f *Fake) Partition(nodes ...int) {
 	f.t.Helper()
 	f.checkNodes("Partition", nodes...)
+	f.settle()
 	if len(nodes) == 0 {
 		f.program.host.Silence(true)
 	}

@@ -80,6 +80,18 @@ func (l *ledger) find(id string) (e entry, found bool) {
 	return e, false
 }
 
+// last returns the newest lease of name that is not over; nil: there is none.
+func (l *ledger) last(name string) *lock.Lease {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range slices.Backward(l.entries) {
+		if e.lease.Name() == name && e.lease.Err() == nil {
+			return e.lease
+		}
+	}
+	return nil
+}
+
 // disown forgets a lease, which is the Fake's own.
 func (l *ledger) disown(lease *lock.Lease) {
 	l.mu.Lock()

@@ -16,6 +16,17 @@ type Lease interface {
 	Err() error
 }
 
+// Lease is the lease of name that the program has, the newest if it has several: for a test
+// that does not see what the program locks. It ends the test if there is none.
+func (f *Fake) Lease(name string) *lock.Lease {
+	f.t.Helper()
+	lease := f.ledger.last(name)
+	if lease == nil {
+		f.t.Fatalf("locktest: Lease: the program does not hold %q", name)
+	}
+	return lease
+}
+
 // Lose has a lease be lost for reason, in the way in which that happens, and returns when it is. All
 // leases of its hold are lost with it. These reasons can be:
 //
@@ -91,6 +102,7 @@ func (f *Fake) remove(e entry) {
 
 // isolate cuts e's process off from all nodes until the lease has ended.
 func (f *Fake) isolate(e entry) {
+	f.settle()
 	var cut []int
 	for i := range f.nodes {
 		if !e.host.IsCut(i) {

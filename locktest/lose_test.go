@@ -112,6 +112,28 @@ func TestIsolationKeepsAPartition(t *testing.T) {
 	})
 }
 
+func TestLeaseIsTheProgramsNewest(t *testing.T) {
+	inBoth(t, func(t *testing.T) {
+		f := locktest.New(t)
+		l := reentrant.New(f.Client(), "orders:42")
+		outer, err := l.Lock(bg)
+		require.NoError(t, err)
+		require.Same(t, outer, f.Lease("orders:42"))
+		inner, err := l.Lock(outer.Context(bg))
+		require.NoError(t, err)
+		require.Same(t, inner, f.Lease("orders:42"))
+		require.NoError(t, inner.Unlock(bg))
+		require.Same(t, outer, f.Lease("orders:42"))
+		require.NoError(t, outer.Unlock(bg))
+		failures := recorded(t, func(t testing.TB) {
+			f := locktest.New(t)
+			f.Hold("orders:42") // which is not the program's
+			f.Lease("orders:42")
+		})
+		require.True(t, contains(failures, `the program does not hold "orders:42"`), failures)
+	})
+}
+
 func TestLossThatCannotBeIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		bubble  bool

@@ -1,0 +1,61 @@
+// Service is a small HTTP service that takes an order's lock in its handler, and its unit
+// tests: service_test.go has one for each thing that can happen to a lock, contention and loss
+// included. They need no Redis and run in milliseconds, with package locktest.
+//
+//	go test -v ./examples/service
+//	go run ./examples/service
+//	go run ./examples/service -redis localhost:6379
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+
+	"github.com/holdfast-go/holdfast/examples/internal/nodes"
+	"github.com/holdfast-go/holdfast/examples/internal/story"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/reentrant"
+)
+
+func main() { nodes.Main(1, serve) }
+
+// serve has two instances of the service asked to ship the same order at the same time.
+func serve(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
+	table := newOrders()
+	carrier := func(ctx context.Context, id string) error {
+		tell.Linef("carrier", "is asked to take order %s", id)
+		select {
+		case <-time.After(300 * time.Millisecond):
+			tell.Linef("carrier", "takes it")
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	var requests sync.WaitGroup
+	for i := range 2 {
+		locks, err := lock.NewClient(redis.Clients())
+		if err != nil {
+			return err
+		}
+		defer locks.Close()
+		instance := fmt.Sprintf("web-%d", i+1)
+		s := &service{
+			orderLock: func(name string) lock.Locker { return reentrant.New(locks, name) },
+			orders:    table,
+			carrier:   carrier,
+		}
+		requests.Go(func() {
+			tell.Linef(instance, "POST /orders/42/ship")
+			w := httptest.NewRecorder()
+			s.handler().ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodPost, "/orders/42/ship", nil))
+			tell.Linef(instance, "%d %s", w.Code, http.StatusText(w.Code))
+		})
+	}
+	requests.Wait()
+	return nil
+}
