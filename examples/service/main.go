@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -36,26 +37,28 @@ func serve(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 			return context.Cause(ctx)
 		}
 	}
-	var requests sync.WaitGroup
-	for i := range 2 {
-		locks, err := lock.NewClient(redis.Clients())
-		if err != nil {
-			return err
-		}
-		defer locks.Close()
-		instance := fmt.Sprintf("web-%d", i+1)
-		s := &service{
-			orderLock: func(name string) lock.Locker { return reentrant.New(locks, name) },
-			orders:    table,
-			carrier:   carrier,
-		}
-		requests.Go(func() {
-			tell.Linef(instance, "POST /orders/42/ship")
+	var instances sync.WaitGroup
+	errs := make([]error, 2)
+	for i := range errs {
+		instances.Go(func() {
+			locks, err := lock.NewClient(redis.Clients()) // each instance is a process of its own
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			defer locks.Close()
+			s := &service{
+				orderLock: func(name string) lock.Locker { return reentrant.New(locks, name) },
+				orders:    table,
+				carrier:   carrier,
+			}
+			me := fmt.Sprintf("web-%d", i+1)
+			tell.Linef(me, "POST /orders/42/ship")
 			w := httptest.NewRecorder()
 			s.handler().ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodPost, "/orders/42/ship", nil))
-			tell.Linef(instance, "%d %s", w.Code, http.StatusText(w.Code))
+			tell.Linef(me, "%d %s", w.Code, http.StatusText(w.Code))
 		})
 	}
-	requests.Wait()
-	return nil
+	instances.Wait()
+	return errors.Join(errs...)
 }
