@@ -36,6 +36,6 @@ func TestConformance(t *testing.T) {
 
 func start(t *testing.T, nodes int) conformance.Fake {
 	f := locktest.NewN(t, nodes)
-	f.Delay(100 * time.Microsecond) // cancellations and rivals meet commands that are under way
+	f.Delay(time.Millisecond) // cancellations and rivals meet commands that are under way
 	return f
 }

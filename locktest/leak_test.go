@@ -145,3 +145,15 @@ func TestLeaseThatEndsByItselfAfterTheTestIsALeak(t *testing.T) {
 		}), 1)
 	})
 }
+
+func TestHeldLeaseIsNotForgotten(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		require.Len(t, recorded(t, func(t testing.TB) {
+			f := locktest.New(t)
+			_, _ = reentrant.New(f.Client(), "held").Lock(bg)
+			for i := range 100 { // more than are remembered
+				_ = reentrant.New(f.Client(), fmt.Sprint(i)).Do(bg, func(context.Context) error { return nil })
+			}
+		}), 1)
+	})
+}

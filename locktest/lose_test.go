@@ -200,3 +200,18 @@ func TestLossInOneProcessConcernsNoOther(t *testing.T) {
 		require.NoError(t, theirs.Unlock(bg))
 	})
 }
+
+func TestLossForAnotherReasonIsRefused(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		failures := recorded(t, func(t testing.TB) {
+			f := locktest.New(t)
+			lease, err := reentrant.New(f.Client(), "orders:42", lock.WithoutWatchdog()).Lock(bg)
+			if err != nil {
+				t.Errorf("%v", err)
+			}
+			defer lease.Unlock(bg)
+			f.Lose(lease, lock.ReasonNotRenewed) // but it never is renewed, and expires
+		})
+		require.True(t, contains(failures, "has ended for another reason"), failures)
+	})
+}
