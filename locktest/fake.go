@@ -14,8 +14,8 @@ import (
 
 // A Fake is a set of Redis nodes in memory with lock clients on them, for one test. Methods
 // that change it end the test if they cannot do what they say. So they belong on the test's
-// goroutine, as testing.T.FailNow does; Client, NewClient and Waiters are safe for concurrent
-// use. Use [New].
+// goroutine, as testing.T.FailNow does; Client and Waiters are safe for concurrent use. It must
+// not be copied, and the zero value is not usable; use [New].
 type Fake struct {
 	// Immutable.
 	t       testing.TB

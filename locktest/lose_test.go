@@ -69,7 +69,9 @@ func TestLossThatTakesTime(t *testing.T) {
 				ctx := lease.Context(bg)
 				f.Lose(lease, lock.ReasonNotRenewed)
 				requireLost(ctx, t, lease, lock.ReasonNotRenewed)
-				require.NoError(t, l.Do(bg, func(context.Context) error { return nil }), "the nodes can be reached again")
+				soon, cancel := context.WithTimeout(bg, within)
+				require.NoError(t, l.Do(soon, func(context.Context) error { return nil }), "the nodes can be reached again")
+				cancel()
 			}
 			for _, l := range lockers(f.Client(), lock.WithoutWatchdog()) {
 				lease, err := l.Lock(bg)
