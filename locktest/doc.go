@@ -27,7 +27,8 @@
 // [New] inside of the bubble, with the bubble's t. An hour for which a lock is held takes about
 // 0.1 s of the processor on one node, and some seconds on three, which are asked once a second.
 //
-// Outside of a bubble everything works in real time, without a server or a socket. Nobody can
+// Outside of a bubble everything works in real time, without a server or a socket. The node
+// timeout is two seconds there, unless it is set, as the machine may be busy. Nobody can
 // move that time: [Fake.Advance] ends the test there, and so does a [Fake.Lose] that would have
 // to wait. To move the clocks of the nodes alone would be a lie, as leases do not look at them.
 //

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -28,6 +29,10 @@ type Fake struct {
 	processes []*process
 	elsewhere *process // of Hold; nil: nobody has held anything
 }
+
+// patience is the node timeout in real time. A machine that runs many tests at once is busy,
+// and they are not to fail for that.
+const patience = 2 * time.Second
 
 // A process is a lock client on a host of its own.
 type process struct {
@@ -88,8 +93,12 @@ func (f *Fake) process(opts []lock.ClientOption) *process {
 	f.mu.Lock()
 	f.processes = append(f.processes, p)
 	f.mu.Unlock()
+	var all []lock.ClientOption
+	if !f.bubble {
+		all = append(all, lock.WithNodeTimeout(patience))
+	}
 	watched := hook.Provided.Option(&watch{ledger: f.ledger, host: p.host}).(lock.ClientOption)
-	locks, err := lock.NewClient(p.host.Connect(), append(opts[:len(opts):len(opts)], watched)...)
+	locks, err := lock.NewClient(p.host.Connect(), append(append(all, opts...), watched)...)
 	if err != nil {
 		f.t.Fatalf("locktest: %v", err)
 	}
