@@ -112,7 +112,7 @@ var locktestMutants = []Mutant{
 		Old:     "if !f.bubble {",
 		New:     "if false {",
 		Package: "locktest",
-		Tests:   "^TestRealTimeIsNotAdvanced$|^TestLossThatCannotBeIsRefused$",
+		Tests:   "^TestRealTimeIsNotAdvanced$",
 	},
 	{
 		Name:    "Advance does not wait for the program",
@@ -153,14 +153,6 @@ var locktestMutants = []Mutant{
 		New:     "err = e.lease.Err()",
 		Package: "locktest",
 		Tests:   "^TestLostLeaseEndsTheWorkWithItsReason$",
-	},
-	{
-		Name:    "permits keep their keys",
-		File:    "locktest/lose.go",
-		Old:     "keys.Readers, keys.Permits, keys.Slots, keys.Free)",
-		New:     "keys.Readers)",
-		Package: "locktest",
-		Tests:   "^TestLossOfAPermit$",
 	},
 	{
 		Name:    "isolation heals a partition",
