@@ -34,7 +34,7 @@ conformance: tools ## the tests that tell most about a server: make conformance 
 .PHONY: stress
 stress: tools ## the tests again and again on a busy machine: make stress DURATION=1h PKG=./lock RUN=TestX
 	@$(GO) run ./internal/suite -stress $(or $(DURATION),10m) -timeout 30m $(if $(RUN),-run "$(RUN)") \
-		".:$(or $(PKG),./redlock ./waiter ./watchdog ./lock ./reentrant ./fair ./readwrite ./semaphore ./multi ./election ./lua ./internal/...)"
+		".:$(or $(PKG),./redlock ./waiter ./watchdog ./lock ./locktest ./reentrant ./fair ./readwrite ./semaphore ./multi ./election ./lua ./internal/...)"
 
 .PHONY: quick
 quick: ## what runs with nothing installed; names the tests it leaves out
@@ -54,7 +54,7 @@ lint: $(LINT) ## gofmt, go vet and golangci-lint (pinned)
 .PHONY: cover
 cover: tools ## what the tests reach, by package and in total; cover.out for go tool cover
 	@HOLDFAST_REQUIRE_REDIS=1 $(GO) test -count=1 -timeout=10m \
-		-coverpkg=./fair/...,./lock/...,./lua/...,./multi/...,./readwrite/...,./redlock/...,./reentrant/...,./semaphore/...,./waiter/...,./watchdog/... \
+		-coverpkg=./fair/...,./lock/...,./locktest/...,./lua/...,./multi/...,./readwrite/...,./redlock/...,./reentrant/...,./semaphore/...,./waiter/...,./watchdog/... \
 		-coverprofile=cover.out ./... | grep -v 'coverage: '; test $${PIPESTATUS[0]} = 0
 	@$(GO) tool cover -func=cover.out | awk ' \
 		/^total:/ { total = $$NF; next } \

@@ -108,6 +108,11 @@ func (a *acquisition) run(block bool) (*Lease, error) {
 		return nil, a.give(contextError(ctx), denial{})
 	}
 	c := e.client
+	if c.fails != nil {
+		if err := c.fails(e.name); err != nil {
+			return nil, a.fail(err, denial{})
+		}
+	}
 	if err := c.enter(); err != nil {
 		return nil, a.fail(err, denial{})
 	}

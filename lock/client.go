@@ -39,14 +39,15 @@ type Client struct {
 	tasks     tasks
 	recovery  *recovery
 	probe     *probe
-	label     string        // of this process, for people
-	labelled  bool          // it was set, and is not the default
-	channels  string        // what the Pub/Sub channels of clients begin with
-	alone     bool          // no node is a Cluster
-	closing   chan struct{} // closed by drain: no wait goes on
-	idle      chan struct{} // closed when drained, and nothing is held
-	newcomers chan struct{} // a slot for each queuer that asks for the first time
-	returners chan struct{} // and for each that asks again
+	label     string                  // of this process, for people
+	labelled  bool                    // it was set, and is not the default
+	channels  string                  // what the Pub/Sub channels of clients begin with
+	alone     bool                    // no node is a Cluster
+	fails     func(name string) error // an acquisition, in a test; nil: none does
+	closing   chan struct{}           // closed by drain: no wait goes on
+	idle      chan struct{}           // closed when drained, and nothing is held
+	newcomers chan struct{}           // a slot for each queuer that asks for the first time
+	returners chan struct{}           // and for each that asks again
 
 	numbers atomic.Int64   // of holds
 	calls   sync.WaitGroup // calls that Close waits for
@@ -119,6 +120,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		returners: make(chan struct{}, maxAsking),
 		label:     s.label,
 		labelled:  s.labelled,
+		fails:     s.fails,
 		channels:  lua.ClientChannels(s.prefix),
 		alone:     !group.Clustered(),
 		contests:  make(map[contestKey]*contest),

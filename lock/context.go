@@ -91,11 +91,15 @@ func (s *scope) Err() error {
 
 // Value implements [context.Context].
 func (s *scope) Value(key any) any {
-	switch key.(type) {
+	switch key := key.(type) {
 	case ownerKey:
 		return s.lease.hold.slot.owner
 	case leaseKey:
 		return s.lease
+	case holdsKey:
+		if s.lease.Name() == key.name && s.lease.Err() == nil {
+			return true
+		}
 	}
 	// What ends this context is found by a key, too: it comes before the parent's values.
 	if v := s.Context.Value(key); v != nil || s.stop != nil {

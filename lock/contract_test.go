@@ -44,6 +44,7 @@ var (
 	_ func(context.Context) context.Context     = lock.WithoutOwner
 	_ func(context.Context) context.Context     = lock.EnsureOwner
 	_ func(context.Context) (*lock.Lease, bool) = lock.FromContext
+	_ func(context.Context, string) bool        = lock.Holds
 
 	_ error = lock.ErrLocked
 	_ error = lock.ErrLost

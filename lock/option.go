@@ -45,6 +45,7 @@ type clientSettings struct {
 	label       string
 	labelled    bool // by WithLabel
 	observers   []Observer
+	fails       func(name string) error // of package hook; nil: nothing does
 }
 
 // A waiter that has died is dropped when the next one gives a sign after the life of

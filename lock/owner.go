@@ -60,7 +60,7 @@ func EnsureOwner(ctx context.Context) context.Context {
 //
 //	go audit(lock.WithoutOwner(ctx)) // waits for the lock, as everybody else does
 func WithoutOwner(ctx context.Context) context.Context {
-	return context.WithValue(ctx, ownerKey{}, (*owner)(nil))
+	return unowned{ctx}
 }
 
 // ownerOf returns the owner that ctx carries, which it shares with others, or a new one.

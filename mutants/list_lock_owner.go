@@ -39,7 +39,7 @@ var lockOwnerMutants = []Mutant{
 	{
 		Name:    "WithoutOwner leaves the owner",
 		File:    "lock/owner.go",
-		Old:     "return context.WithValue(ctx, ownerKey{}, (*owner)(nil))",
+		Old:     "return unowned{ctx}",
 		New:     "return ctx",
 		Package: "lock",
 		Tests:   "^TestGoroutineWithoutOwnerIsNotItsParent$",

@@ -58,6 +58,7 @@ func mutants() []Mutant {
 		fairLeaveMutants,
 		fairWaiterMutants,
 		multiMutants,
+		locktestMutants,
 		readwriteMutants,
 		lockObserverMutants,
 		semaphoreMutants,

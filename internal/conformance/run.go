@@ -52,7 +52,9 @@ func Run(t *testing.T, kind Kind) {
 			// Those that wait for time to pass need few turns of a processor, but each at
 			// the right moment: not too many others may be at work.
 			check := func(width int, book rules) func() {
-				return func() { kind.check(t, nodes, width, book) }
+				return func() {
+					check(t, width, book, func(t *testing.T, rule func(*stage)) { rule(newStage(t, kind, nodes)) })
+				}
 			}
 			both := []func(){check(2, brief), check(8, lasting)}
 			together(len(both), func(i int) { both[i]() })
@@ -60,8 +62,8 @@ func Run(t *testing.T, kind Kind) {
 	})
 }
 
-// check checks the rules of a book, so many at once.
-func (k Kind) check(t *testing.T, nodes []*node, width int, book rules) {
+// check has each rule of a book checked, so many at once.
+func check(t *testing.T, width int, book rules, each func(*testing.T, func(*stage))) {
 	next := make(chan string, len(book))
 	for _, rule := range slices.Sorted(maps.Keys(book)) {
 		next <- rule
@@ -69,7 +71,7 @@ func (k Kind) check(t *testing.T, nodes []*node, width int, book rules) {
 	close(next)
 	together(width, func(int) {
 		for rule := range next {
-			t.Run(rule, func(t *testing.T) { book[rule](newStage(t, k, nodes)) })
+			t.Run(rule, func(t *testing.T) { each(t, book[rule]) })
 		}
 	})
 }

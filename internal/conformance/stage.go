@@ -41,6 +41,7 @@ type stage struct {
 	kind  Kind
 	nodes []*node
 	name  string
+	make  func([]redis.UniversalClient, ...lock.ClientOption) (*lock.Client, error) // a lock client
 
 	mu    sync.Mutex
 	first *lock.Client // that the rule has used
@@ -48,7 +49,7 @@ type stage struct {
 }
 
 func newStage(t *testing.T, kind Kind, nodes []*node) *stage {
-	s := &stage{T: t, kind: kind, nodes: nodes, name: "of " + path.Base(t.Name()) + "/42"}
+	s := &stage{T: t, kind: kind, nodes: nodes, make: lock.NewClient, name: "of " + path.Base(t.Name()) + "/42"}
 	t.Cleanup(s.requireClean) // after every lock client is closed
 	return s
 }
@@ -65,7 +66,7 @@ func (t *stage) redis() []redis.UniversalClient {
 // client is a lock client that knows of no other: it might be in another process.
 func (t *stage) client(opts ...lock.ClientOption) *lock.Client {
 	t.Helper()
-	c, err := lock.NewClient(t.redis(), append([]lock.ClientOption{lock.WithNodeTimeout(patience)}, opts...)...)
+	c, err := t.make(t.redis(), append([]lock.ClientOption{lock.WithNodeTimeout(patience)}, opts...)...)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, c.Close()) })
 	return c

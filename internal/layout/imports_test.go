@@ -22,9 +22,10 @@ type layer struct {
 }
 
 const (
-	goRedis = "github.com/redis/go-redis/v9"
-	backoff = "github.com/cenkalti/backoff/v4"
-	uuid    = "github.com/google/uuid"
+	goRedis   = "github.com/redis/go-redis/v9"
+	backoff   = "github.com/cenkalti/backoff/v4"
+	uuid      = "github.com/google/uuid"
+	miniredis = "github.com/alicebob/miniredis/v2"
 )
 
 // layers has an entry for each package that users import, and for those of internal that these
@@ -50,8 +51,11 @@ var layers = map[string]layer{
 		own:    []string{"lua"},
 		reason: "a kind is scripts, and what the engine must know of one does not know the engine",
 	},
+	"internal/hook": {
+		reason: "a hook tells of calls, and knows nobody's types",
+	},
 	"lock": {
-		own:    []string{"internal/kind", "lua", "redlock", "waiter", "watchdog"},
+		own:    []string{"internal/hook", "internal/kind", "lua", "redlock", "waiter", "watchdog"},
 		others: []string{goRedis, backoff, uuid},
 		reason: "lock is the engine under every kind of lock and knows none of them",
 	},
@@ -79,11 +83,23 @@ var layers = map[string]layer{
 		own:    []string{"fair", "lock"},
 		reason: "an election is made of locks, and sees what their users see",
 	},
+	"internal/virtual": {
+		others: []string{goRedis, miniredis},
+		reason: "nodes in memory are Redis, and know nothing of locks",
+	},
+	"locktest": {
+		own:    []string{"fair", "internal/hook", "internal/virtual", "lock", "lua"},
+		others: []string{goRedis},
+		reason: "a fake is the real locks on nodes in memory; the locks that tests need they make themselves",
+	},
 	"multi": {
 		own:    []string{"lock"},
 		reason: "multi takes locks of every kind, and knows no more of them than any program does",
 	},
 }
+
+// testers are packages for users' tests, and what of internal these import. No program carries them.
+var testers = []string{"internal/virtual", "locktest"}
 
 type listed struct {
 	ImportPath string
@@ -141,12 +157,12 @@ func TestImportsPointDownOnly(t *testing.T) {
 
 func TestTestHelpersStayOutOfWhatUsersImport(t *testing.T) {
 	for _, p := range list(t) {
-		if top, _, _ := strings.Cut(p.ImportPath, "/"); top == "examples" || top == "internal" {
+		if top, _, _ := strings.Cut(p.ImportPath, "/"); top == "examples" || top == "internal" || slices.Contains(testers, p.ImportPath) {
 			continue
 		}
 		for _, path := range p.Imports {
 			own, internal := strings.CutPrefix(path, module)
-			if _, known := layers[own]; path == "testing" || internal && strings.HasPrefix(own, "internal/") && !known {
+			if _, known := layers[own]; path == "testing" || slices.Contains(testers, own) || internal && strings.HasPrefix(own, "internal/") && !known {
 				t.Errorf("%s imports %s: that is for tests, and users would carry it", p.ImportPath, path)
 			}
 		}

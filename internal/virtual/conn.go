@@ -1,6 +1,7 @@
 package virtual
 
 import (
+	"bytes"
 	"net"
 	"slices"
 	"sync"
@@ -24,8 +25,27 @@ type conn struct {
 type wire struct {
 	prompt bool // without delays; immutable
 
-	mu   sync.Mutex
-	dead bool // whatever is sent is lost, the end of the connection too
+	mu      sync.Mutex
+	dead    bool // whatever is sent is lost, the end of the connection too
+	greeted bool // of a prompt one: its user has said hello, and subscribes
+}
+
+// hasty tells whether the wire's user says hello under a mutex still, so that it must be answered at
+// once, or not at all; see Host.dial.
+func (w *wire) hasty() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.prompt && !w.greeted
+}
+
+// sees looks at what the user sends.
+func (w *wire) sees(p []byte) {
+	if !w.prompt || !bytes.Contains(bytes.ToLower(p), []byte("subscribe")) {
+		return
+	}
+	w.mu.Lock()
+	w.greeted = true
+	w.mu.Unlock()
 }
 
 func (w *wire) cut() {
@@ -48,6 +68,15 @@ func connect(n *Node, prompt bool) (client, server *conn) {
 	return client, server
 }
 
+// cut loses whatever is sent from now on.
+func (c *conn) cut() {
+	if c.wire.hasty() {
+		_ = c.Close()
+		return
+	}
+	c.wire.cut()
+}
+
 // Read implements [net.Conn]. A paused node reads nothing.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.in.read(p, c.closed, c.reads)
@@ -56,7 +85,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 	for {
 		paused := c.node.paused.wait()
-		if paused == nil {
+		if paused == nil || c.wire.hasty() {
 			return n, nil
 		}
 		select {
@@ -76,6 +105,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	}
 	if c.wire.isDead() {
 		return len(p), nil
+	}
+	if !c.server {
+		c.wire.sees(p)
 	}
 	due := time.Now()
 	if !c.wire.prompt {
@@ -150,5 +182,5 @@ func (e *ends) each(f func(*conn)) {
 	}
 }
 
-func (e *ends) cut()   { e.each(func(c *conn) { c.wire.cut() }) }
+func (e *ends) cut()   { e.each((*conn).cut) }
 func (e *ends) close() { e.each(func(c *conn) { _ = c.Close() }) }

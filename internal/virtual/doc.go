@@ -14,5 +14,6 @@
 // is for tests with real ones, see package redistest.
 //
 // Nodes are safe for concurrent use. They must be made and used in one bubble; what is
-// made with a testing.TB is gone before the bubble ends.
+// made with a testing.TB is gone before the bubble ends. They also work in real time, for
+// package locktest; see [StartInRealTime].
 package virtual

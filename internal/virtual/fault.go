@@ -92,5 +92,21 @@ func (n *Node) Refuse(match func(args []string) bool) {
 	n.refused = match
 }
 
+// Delete deletes keys, unless the node is killed.
+func (n *Node) Delete(keys ...string) {
+	if m := n.running(); m != nil {
+		for _, key := range keys {
+			m.Del(key)
+		}
+	}
+}
+
+// Publish sends a message to the subscribers of a channel, unless the node is killed.
+func (n *Node) Publish(channel, message string) {
+	if m := n.running(); m != nil {
+		m.Publish(channel, message)
+	}
+}
+
 // Flush empties the node's memory, by FLUSHALL.
 func (n *Node) Flush() { n.Memory().FlushAll() }

@@ -3,6 +3,7 @@ package virtual
 import (
 	"context"
 	"net"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -17,72 +18,114 @@ type Host struct {
 	// PoolSize is how many connections each client may have at once.
 	PoolSize int
 
-	nodes []*Node
-
-	silent gate
+	ways   []*way
 	killed atomic.Bool
 
-	conns ends // the client's
+	mu      sync.Mutex
+	clients []redis.UniversalClient // to be closed
+}
+
+// A way is that from a host to one node.
+type way struct {
+	node   *Node
+	silent gate
+	conns  ends // the client's
 }
 
 // NewHost makes a host that reaches nodes.
 func NewHost(nodes []*Node) *Host {
-	return &Host{PoolSize: 10, nodes: nodes} // not by the number of CPUs
+	h := &Host{PoolSize: 10} // not by the number of CPUs
+	for _, n := range nodes {
+		h.ways = append(h.ways, &way{node: n})
+	}
+	return h
 }
 
 // Clients returns the host's client of each node, with go-redis's own defaults. They
 // are closed when t ends.
 func (h *Host) Clients(t testing.TB) []redis.UniversalClient {
 	t.Helper()
-	t.Cleanup(func() {
-		h.Kill()
-		h.Silence(false) // who dials still is refused
-	})
-	clients := make([]redis.UniversalClient, len(h.nodes))
-	for i, n := range h.nodes {
-		c := redis.NewClient(&redis.Options{
-			Addr:     n.name,
-			Dialer:   func(ctx context.Context, _, _ string) (net.Conn, error) { return h.dial(ctx, n) },
+	t.Cleanup(h.Close)
+	return h.Connect()
+}
+
+// Connect is Clients for whoever calls Close.
+func (h *Host) Connect() []redis.UniversalClient {
+	clients := make([]redis.UniversalClient, len(h.ways))
+	for i, w := range h.ways {
+		clients[i] = redis.NewClient(&redis.Options{
+			Addr:     w.node.name,
+			Dialer:   func(ctx context.Context, _, _ string) (net.Conn, error) { return h.dial(ctx, w) },
 			PoolSize: h.PoolSize,
 			// It looks the address up in DNS.
 			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		})
-		t.Cleanup(func() { _ = c.Close() })
-		clients[i] = c
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.clients = append(h.clients, clients...)
 	return clients
+}
+
+// Close closes the clients and kills the host.
+func (h *Host) Close() {
+	h.mu.Lock()
+	clients := h.clients
+	h.clients = nil
+	h.mu.Unlock()
+	for _, c := range clients {
+		_ = c.Close() // its user may have closed it
+	}
+	h.Kill()
+	h.Silence(false) // who dials still is refused
 }
 
 // Silence cuts the host off from all nodes, as its power supply would: they are told
 // nothing. With false new connections are made again; the old ones stay dead.
 func (h *Host) Silence(on bool) {
-	h.silent.set(on)
-	if on {
-		h.conns.cut()
+	for i := range h.ways {
+		h.Cut(i, on)
 	}
 }
 
+// Cut is Silence towards one node.
+func (h *Host) Cut(node int, on bool) {
+	w := h.ways[node]
+	w.silent.set(on)
+	if on {
+		w.conns.cut()
+	}
+}
+
+// IsCut tells whether the host is cut off from a node.
+func (h *Host) IsCut(node int) bool { return h.ways[node].silent.isShut() }
+
 // Reset ends the host's connections. New ones are made.
-func (h *Host) Reset() { h.conns.close() }
+func (h *Host) Reset() {
+	for _, w := range h.ways {
+		w.conns.close()
+	}
+}
 
 // Kill ends the host's connections and refuses it new ones, for good: what nodes see of
 // a process that is killed.
 func (h *Host) Kill() {
 	h.killed.Store(true)
-	h.conns.close()
+	h.Reset()
 }
 
-// dial makes a connection to n.
+// dial makes a connection by w.
 //
 // For Pub/Sub go-redis dials and says hello under a mutex, and who waits for a mutex
 // stops the clock of a bubble. So that must take no time: to a node that does not answer
 // it fails at once, and it knows no delay. It is told by a dial without a deadline.
-func (h *Host) dial(ctx context.Context, n *Node) (net.Conn, error) {
+func (h *Host) dial(ctx context.Context, w *way) (net.Conn, error) {
+	n := w.node
 	_, patient := ctx.Deadline()
-	if !patient && (h.silent.isShut() || n.silent.isShut() || n.paused.isShut()) {
+	if !patient && (w.silent.isShut() || n.silent.isShut() || n.paused.isShut()) {
 		return nil, n.dialError(syscall.EHOSTUNREACH)
 	}
-	if err := h.silent.pass(ctx); err != nil {
+	if err := w.silent.pass(ctx); err != nil {
 		return nil, n.dialError(err)
 	}
 	if h.killed.Load() {
@@ -92,12 +135,12 @@ func (h *Host) dial(ctx context.Context, n *Node) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	h.conns.add(c)
+	w.conns.add(c)
 	switch { // it has happened in between
 	case h.killed.Load():
 		_ = c.Close()
-	case h.silent.isShut():
-		c.wire.cut()
+	case w.silent.isShut():
+		c.cut()
 	}
 	return c, nil
 }

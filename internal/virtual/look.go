@@ -11,11 +11,17 @@ import (
 
 // Memory is what the node has in it now. It must not be killed.
 func (n *Node) Memory() *miniredis.Miniredis {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.server == nil {
+	m := n.running()
+	if m == nil {
 		panic("virtual: " + n.name + " is killed")
 	}
+	return m
+}
+
+// running is the server; nil: the node is killed.
+func (n *Node) running() *miniredis.Miniredis {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	return n.server
 }
 

@@ -46,6 +46,12 @@ func StartN(t testing.TB, n int) []*Node {
 	// A bubble's clock stops with its test, so goroutines that only have to wait for a
 	// little are waited for: go-redis dials on although nobody wants it any more.
 	t.Cleanup(func() { time.Sleep(time.Minute) })
+	return StartInRealTime(t, n)
+}
+
+// StartInRealTime is StartN outside of a bubble: the nodes' time is real, and nobody waits
+// for go-redis, which may dial a node that is gone for up to a second longer.
+func StartInRealTime(t testing.TB, n int) []*Node {
 	nodes := make([]*Node, n)
 	for i := range nodes {
 		nodes[i] = &Node{name: fmt.Sprintf("node%d:6379", i+1)}
@@ -75,7 +81,7 @@ func (n *Node) dial(ctx context.Context, prompt bool) (*conn, error) {
 	n.conns.add(server)
 	n.server.Server().ServeConn(server)
 	if n.silent.isShut() {
-		client.wire.cut() // it was silenced in between
+		client.cut() // it was silenced in between
 	}
 	return client, nil
 }

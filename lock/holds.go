@@ -1,0 +1,61 @@
+package lock
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// holdsKey asks a context whether it comes from a valid lease of this name.
+type holdsKey struct{ name string }
+
+// Holds tells whether the work under ctx has the lock called name: whether ctx comes from a
+// valid lease of it, by [Lease.Context] or [Locker].Do, however many others lie between; or
+// carries the owner of one, as with [WithOwner]. It asks no node. It is for code that must
+// only run under a lock which its callers take:
+//
+//	if !lock.Holds(ctx, "orders:42") {
+//		return errors.New("the caller must lock orders:42")
+//	}
+//
+// It is false once the lease is over, and under [WithoutOwner]. A lease to read counts, and
+// so does a permit. Names are compared, not clients: where two clients have different locks
+// of one name, look at the lease that [FromContext] returns.
+func Holds(ctx context.Context, name string) bool {
+	if held, _ := ctx.Value(holdsKey{name}).(bool); held {
+		return true
+	}
+	o, _ := ctx.Value(ownerKey{}).(*owner)
+	return o != nil && o.has(name)
+}
+
+// has tells whether the owner has a valid lease of a lock called name.
+func (o *owner) has(name string) bool {
+	o.mu.Lock()
+	slots := slices.Clone(o.slots)
+	o.mu.Unlock()
+	now := time.Now()
+	return slices.ContainsFunc(slots, func(s *slot) bool {
+		h := s.held()
+		return h != nil && h.engine.name == name && h.isValid(now)
+	})
+}
+
+// isValid tells whether the hold has a lease that can be relied on.
+func (h *hold) isValid(now time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.ContainsFunc(h.leases, func(l *Lease) bool { return l.valid(now) })
+}
+
+// unowned is a context whose parent's owner, and what that holds, concern it no more.
+type unowned struct{ context.Context }
+
+// Value implements [context.Context].
+func (u unowned) Value(key any) any {
+	switch key.(type) {
+	case ownerKey, holdsKey:
+		return nil
+	}
+	return u.Context.Value(key)
+}

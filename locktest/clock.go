@@ -1,0 +1,35 @@
+package locktest
+
+import (
+	"testing/synctest"
+	"time"
+)
+
+// Advance lets d pass in the bubble that the test runs in, and returns when every goroutine
+// has done what it had to do by then: renewals, losses, expiries and what the program does
+// about them. Outside of a bubble it ends the test: nobody can move that time.
+func (f *Fake) Advance(d time.Duration) {
+	f.t.Helper()
+	f.needBubble("Advance(" + d.String() + ")")
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// settle lets goroutines in a bubble come to rest before connections go dead. go-redis says
+// hello to a server on a new Pub/Sub connection under a mutex. If the answer were lost, others
+// would wait for the mutex, and while somebody does a bubble's clock stands still, so that the
+// hello would never time out.
+func (f *Fake) settle() {
+	if f.bubble {
+		synctest.Wait()
+	}
+}
+
+// needBubble ends the test unless it runs in a bubble.
+func (f *Fake) needBubble(call string) {
+	f.t.Helper()
+	if !f.bubble {
+		f.t.Fatalf("locktest: %s needs time to pass, and real time cannot be moved: "+
+			"run the test in a bubble, synctest.Test(t, func(t *testing.T) { ... }), and call New in it", call)
+	}
+}

@@ -1,0 +1,44 @@
+package locktest
+
+import "testing"
+
+// FailNext has the next acquisition of name fail with err, before any node is asked: a Lock,
+// TryLock or Do of any kind, or an Acquire, by any client of the Fake. Its error is a
+// [*lock.AcquireError] that wraps err, as all of them do. Several calls are for as many
+// acquisitions. The test fails at its end if no acquisition has met the error.
+//
+// It is for errors that are hard to bring about. Prefer a fault where there is one: Hold,
+// Stop and Partition make errors with all that real ones have.
+func (f *Fake) FailNext(name string, err error) {
+	f.t.Helper()
+	if err == nil {
+		f.t.Fatalf("locktest: FailNext(%q): the error is nil", name)
+	}
+	f.ledger.mu.Lock()
+	defer f.ledger.mu.Unlock()
+	f.ledger.failures[name] = append(f.ledger.failures[name], err)
+}
+
+// fail returns the error that an acquisition of name is to meet, once.
+func (l *ledger) fail(name string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	errs := l.failures[name]
+	if len(errs) == 0 {
+		return nil
+	}
+	l.failures[name] = errs[1:]
+	return errs[0]
+}
+
+// checkFailures fails t for errors that nobody has met.
+func (l *ledger) checkFailures(t testing.TB) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for name, errs := range l.failures {
+		for _, err := range errs {
+			t.Errorf("locktest: FailNext(%q): nobody has met the error %q, as nobody has tried to lock it since", name, err)
+		}
+	}
+}
