@@ -2,6 +2,7 @@ package virtual
 
 import (
 	"bytes"
+	"errors"
 	"net"
 	"slices"
 	"sync"
@@ -37,6 +38,9 @@ func (w *wire) hasty() bool {
 	defer w.mu.Unlock()
 	return w.prompt && !w.greeted
 }
+
+// errCut is an error for which go-redis does not repeat a hello: it would pause first, under the mutex.
+var errCut = errors.New("virtual: the connection is cut")
 
 // sees looks at what the user sends.
 func (w *wire) sees(p []byte) {
@@ -80,6 +84,9 @@ func (c *conn) cut() {
 // Read implements [net.Conn]. A paused node reads nothing.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.in.read(p, c.closed, c.reads)
+	if err != nil && !c.server && c.wire.hasty() {
+		err = errCut
+	}
 	if !c.server || err != nil {
 		return n, err
 	}
@@ -100,6 +107,9 @@ func (c *conn) Read(p []byte) (int, error) {
 func (c *conn) Write(p []byte) (int, error) {
 	select {
 	case <-c.closed:
+		if c.wire.hasty() {
+			return 0, errCut
+		}
 		return 0, net.ErrClosed
 	default:
 	}
