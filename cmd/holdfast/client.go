@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -14,7 +13,6 @@ import (
 
 // open connects to the servers and makes a client for locks on them. The returned function closes both.
 func (a *app) open(options ...lock.ClientOption) (*lock.Client, func(), error) {
-	redis.SetLogger(silent{}) // it would log each dial to a server that is down
 	servers, err := a.connect()
 	if err != nil {
 		return nil, nil, err
@@ -22,6 +20,9 @@ func (a *app) open(options ...lock.ClientOption) (*lock.Client, func(), error) {
 	c, err := a.locks(servers, options...)
 	if err != nil {
 		disconnect(servers)
+		if codeOf(err) == exitNoQuorum {
+			err = exit(exitNoQuorum, fmt.Errorf("%w; `holdfast doctor` tells more", err))
+		}
 		return nil, nil, err
 	}
 	return c, func() {
@@ -32,29 +33,25 @@ func (a *app) open(options ...lock.ClientOption) (*lock.Client, func(), error) {
 
 // locks makes a client for locks on these servers.
 func (a *app) locks(servers []server, options ...lock.ClientOption) (*lock.Client, error) {
-	if err := checkPrefix(a.prefix); err != nil {
-		return nil, err
+	switch {
+	case a.prefix == "":
+		return nil, usagef("--prefix is empty")
+	case a.guard < 0:
+		return nil, usagef("--restart-guard %v is negative", a.guard)
 	}
 	nodes := make([]redis.UniversalClient, len(servers))
 	for i, s := range servers {
 		nodes[i] = s.client
 	}
-	options = append(options, lock.WithPrefix(a.prefix))
+	options = append([]lock.ClientOption{lock.WithPrefix(a.prefix), lock.WithRestartGuard(a.guard)}, options...)
 	if a.verbose {
 		options = append(options, lock.WithLogger(slog.New(slog.NewTextHandler(os.Stderr, nil))))
 	}
 	c, err := lock.NewClient(nodes, options...)
 	if err != nil {
-		return nil, exit(exitNoQuorum, fmt.Errorf("%w; `holdfast doctor` tells more", err))
+		return nil, exit(exitNoQuorum, err)
 	}
 	return c, nil
-}
-
-func checkPrefix(prefix string) error {
-	if prefix == "" {
-		return exit(exitUsage, errors.New("--prefix is empty"))
-	}
-	return nil
 }
 
 // silent is no log.

@@ -179,4 +179,3 @@ func lossOf(l *lock.Lease) error {
 	}
 	return nil
 }
-

@@ -23,13 +23,15 @@ const (
 
 // exitCodes is the part of the help that lists them.
 const exitCodes = `Exit codes:
-  the command's own; 128 + n if signal n ended it, or ended the wait for the lock
-   64  the command line makes no sense, or the name is in use as another kind of lock
-   69  too few servers answered (no quorum)
-   70  the lock was lost while the command ran, and the command was ended
-   75  others have the lock (--conflict-exit-code sets another)
-  126  the command cannot be executed
-  127  the command was not found
+
+    0-255  the command's own
+    128+n  if signal n ended the command, or the wait for the lock
+       64  the command line makes no sense, or the name is in use as another kind of lock
+       69  too few servers answered (no quorum)
+       70  the lock was lost while the command ran, and the command was ended
+       75  others have the lock (--conflict-exit-code sets another)
+      126  the command cannot be executed
+      127  the command was not found
 `
 
 // An exitError is an error with the code to exit with.

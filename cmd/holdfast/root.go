@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -14,6 +16,7 @@ import (
 type app struct {
 	servers string
 	prefix  string
+	guard   time.Duration
 	json    bool
 	verbose bool
 
@@ -25,7 +28,7 @@ func execute(args []string) int {
 	a := new(app)
 	root := a.root()
 	root.SetArgs(args)
-	err := root.Execute()
+	err := root.ExecuteContext(context.Background())
 	if err != nil && !a.parsed {
 		err = exit(exitUsage, err)
 	}
@@ -55,12 +58,12 @@ func (a *app) root() *cobra.Command {
 Servers come from --redis or HOLDFAST_REDIS, separated by commas. Each URL is one node; with several,
 a majority of them must agree, so they must be independent of each other:
 
-  redis://host:6379/0                                       one server
-  redis://a:6379,redis://b:6379,redis://c:6379              three independent servers
-  rediss://user:password@host:6380                          with TLS
-  unix:///run/redis.sock?db=1                               by a socket
-  redis+sentinel://s1:26379?master_name=main&addr=s2:26379  the master that Sentinels know
-  redis+cluster://c1:6379?addr=c2:6379                      a Redis Cluster, which is one node
+    redis://host:6379/0                                       one server
+    redis://a:6379,redis://b:6379,redis://c:6379              three independent servers
+    rediss://user:password@host:6380                          with TLS
+    unix:///run/redis.sock?db=1                               by a socket
+    redis+sentinel://s1:26379?master_name=main&addr=s2:26379  the master that Sentinels know
+    redis+cluster://c1:6379?addr=c2:6379                      a Redis Cluster, which is one node
 
 The last two take the parameters of go-redis' ParseFailoverURL and ParseClusterURL, and exist with
 rediss, too. The user and password in a Sentinel URL are for the Sentinels; username= and password=
@@ -86,9 +89,11 @@ see it. It never appears in what holdfast prints.`,
 	// No default here: help would show the password in HOLDFAST_REDIS.
 	f.StringVar(&a.servers, "redis", "", "URLs of the servers, separated by commas (HOLDFAST_REDIS, else redis://localhost:6379)")
 	f.StringVar(&a.prefix, "prefix", "lock", "what every key begins with")
+	f.DurationVar(&a.guard, "restart-guard", 0, "a server that started less than this ago grants nothing; at least the longest TTL")
 	f.BoolVar(&a.json, "json", false, "print JSON")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "tell on stderr what happens")
-	root.AddCommand(a.runCommand(), a.electCommand(), manCommand())
+	root.AddCommand(a.runCommand(), a.electCommand(), a.statusCommand(), a.listCommand(), a.topCommand(),
+		a.waitCommand(), a.unlockCommand(), a.doctorCommand(), manCommand())
 	return root
 }
 

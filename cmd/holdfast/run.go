@@ -35,21 +35,24 @@ func (a *app) runCommand() *cobra.Command {
 		Long: `Run a command under a lock, which is renewed while the command runs and released when the command and
 every process of its group have ended. No shell is involved, unless -c asks for one.
 
-If the lock cannot be renewed, the command's process group gets SIGTERM, and SIGKILL before the lock can
-expire: --grace apart where there is time for it, as there is when servers are down. If the lock is deleted or
-ended by force, the group gets SIGTERM at once, and SIGKILL after --grace. A process that leaves
-the group, such as a daemon, is not ended.
+If the lock cannot be renewed, as when servers are down, the command's process group gets SIGTERM in time for it
+to have --grace until SIGKILL, and SIGKILL before the lock can expire. If the lock is deleted or ended by force, or
+holdfast itself was stopped for too long, there is no such time: the group gets SIGTERM at once, and SIGKILL after
+--grace. A process that leaves the group, such as a daemon, is not ended.
+
+When holdfast starts, a quorum of the servers must answer, however long --wait is.
 
 HUP, INT, QUIT, TERM, USR1, USR2 and WINCH are passed on to the group. A second INT (Ctrl-C) kills it.
 While holdfast waits for the lock, these signals except WINCH end it, and nothing stays locked.
 
 The command's environment has
-  HOLDFAST_NAME      the lock's name
-  HOLDFAST_TOKEN     the fencing token: greater than that of every earlier holder
-  HOLDFAST_ID        the hold's id, as ` + "`holdfast status`" + ` shows it
-  HOLDFAST_DEADLINE  until when the lock is held, as of the start; renewal moves it. RFC 3339 with
-                     nanoseconds, in UTC, such as 2026-11-23T19:24:36.123456789Z
-  HOLDFAST_SLOTS     with --permits: the numbers of the permits, such as 0,3. Nobody else has them
+
+    HOLDFAST_NAME      the lock's name
+    HOLDFAST_TOKEN     the fencing token: greater than that of every earlier holder
+    HOLDFAST_ID        the hold's id, as ` + "`holdfast status`" + ` shows it
+    HOLDFAST_DEADLINE  until when the lock is held, as of the start; renewal moves it. RFC 3339 with
+                       nanoseconds, in UTC, such as 2026-11-23T19:24:36.123456789Z
+    HOLDFAST_SLOTS     with --permits: the numbers of the permits, such as 0,3. Nobody else has them
 
 With --json, events are JSON objects on stderr, one per line: "event" is locked, lost, kill, released, warning or
 error; with "name", "id", "token", "slots", "deadline", "reason" (notRenewed, gone, forced or maxHold),
@@ -176,14 +179,15 @@ func (j *job) run(a *app) error {
 	case err != nil:
 		return err
 	case lost == nil && errors.Is(released, lock.ErrLost):
-		lost = released // the command ended by itself, but perhaps not before the lock did
+		// It ended by itself, but perhaps not before the lock did.
+		return exit(exitLost, fmt.Errorf("lock %q was lost before the command had ended: %s", g.name, lossText(released)))
 	case lost == nil && released != nil:
 		events.warn(fmt.Sprintf("the command has ended, but the lock may stay until its TTL is over: %v", released))
 	}
 	events.tell(event{Event: "released", Name: g.name, ID: g.ID()})
 	switch {
 	case lost != nil:
-		return exit(exitLost, fmt.Errorf("lock %q was lost while the command ran: %w", g.name, lost))
+		return exit(exitLost, fmt.Errorf("lock %q was lost while the command ran, and the command was ended: %s", g.name, lossText(lost)))
 	case code != 0:
 		return exit(code, nil)
 	}

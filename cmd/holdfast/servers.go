@@ -23,6 +23,7 @@ type server struct {
 
 // connect makes a client for each URL. It sends nothing.
 func (a *app) connect() ([]server, error) {
+	redis.SetLogger(silent{}) // it would log each dial to a server that is down
 	list := a.servers
 	from := "--redis"
 	if list == "" {

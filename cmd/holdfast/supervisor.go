@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
 	"time"
@@ -95,7 +96,7 @@ func (s *supervisor) end(why error, killAt time.Time) {
 	s.lost, s.killAt = why, killAt
 	s.group.signal(syscall.SIGTERM)
 	s.group.signal(syscall.SIGCONT)
-	s.events.tell(event{Event: "lost", Name: s.events.name, Error: why.Error(), Reason: reasonOf(why)})
+	s.events.tell(event{Event: "lost", Name: s.events.name, Error: lossText(why), Reason: reasonOf(why)})
 }
 
 // forward passes a signal on. A second Ctrl-C is for a command that does not heed the first.
@@ -114,6 +115,22 @@ func (s *supervisor) forward(sig syscall.Signal) {
 		s.stopping = true
 	}
 	s.group.signal(sig)
+}
+
+// lossText says why a lock was lost, for people.
+func lossText(err error) string {
+	var l *lock.LeaseError
+	switch {
+	case errors.Is(err, errMaxHold):
+		return err.Error()
+	case !errors.As(err, &l):
+		return err.Error() + "; `holdfast doctor` may tell why"
+	}
+	text := l.Reason.String()
+	if l.Last != nil {
+		text += ": " + l.Last.Error()
+	}
+	return fmt.Sprintf("%s (hold %s)", text, l.Hold)
 }
 
 // reasonOf is a word for scripts.
