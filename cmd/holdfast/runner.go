@@ -32,6 +32,9 @@ func (r *runner) run(g *grant) (lost error, code int, err error) {
 	if r.flags.maxHold > 0 {
 		s.until = began.Add(r.flags.maxHold)
 	}
+	if lost := g.Err(); lost != nil {
+		return lost, 0, nil // this process was paused just now: nothing begins without the lock
+	}
 	s.group, err = start(&exec.Cmd{
 		Path: r.path, Args: r.words, Env: environment(g), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	})

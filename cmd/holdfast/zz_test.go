@@ -1,0 +1,6 @@
+package main
+
+import (
+	_ "github.com/creack/pty"
+	_ "github.com/hinshun/vt10x"
+)
