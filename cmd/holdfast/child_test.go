@@ -73,7 +73,8 @@ func beginStubborn(t *testing.T, server *redistest.Server, url, name string, arg
 	require.NoError(t, err)
 	args = append(append(append([]string{"run"}, args...), name), "--", self)
 	cmd := command(t, url, args...)
-	cmd.Env = append(cmd.Env, childEnv+"="+server.Addr(), keyEnv+"=lock:{"+name+"}")
+	cmd.Path = self
+	cmd.Env = append(cmd.Env, holdfastEnv+"=1", childEnv+"="+server.Addr(), keyEnv+"=lock:{"+name+"}")
 	s := &stubborn{begin(t, cmd), server.Client(t)}
 	redistest.Eventually(t, longest, func() bool { return s.count("with") > 0 }, "the command does not run")
 	return s

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 
 const (
 	tryTTL       = time.Second
+	tryWait      = 100 * time.Millisecond
 	tryRetention = 5 * time.Second // of the fencing counter, which is all that stays for longer
 )
 
@@ -34,6 +36,7 @@ func (a *app) try(ctx context.Context, s server, e *nodeExam) {
 	}{
 		{"a mutex", func() error { return tryLock(ctx, reentrant.New(c, name+"-mutex")) }},
 		{"a fair mutex", func() error { return tryLock(ctx, fair.New(c, name+"-fair")) }},
+		{"a place in a queue", func() error { return tryQueue(ctx, fair.New(c, name+"-queue")) }},
 		{"a read-write lock", func() error { return tryLock(ctx, readwrite.New(c, name+"-write")) }},
 		{"a read lock", func() error { return tryLock(ctx, readwrite.New(c, name+"-read").RLocker()) }},
 		{"a semaphore", func() error { return tryPermit(ctx, semaphore.New(c, name+"-permits", 2)) }},
@@ -60,6 +63,20 @@ func tryLock(ctx context.Context, l lock.Locker) error {
 	lease, err := l.TryLock(ctx)
 	if err != nil {
 		return err
+	}
+	return lease.Unlock(ctx)
+}
+
+// tryQueue waits for a moment behind somebody else.
+func tryQueue(ctx context.Context, l lock.Locker) error {
+	lease, err := l.TryLock(ctx)
+	if err != nil {
+		return err
+	}
+	short, cancel := context.WithTimeout(ctx, tryWait)
+	defer cancel()
+	if _, err := l.Lock(short); !errors.Is(err, lock.ErrLocked) {
+		return errors.Join(err, lease.Unlock(ctx))
 	}
 	return lease.Unlock(ctx)
 }

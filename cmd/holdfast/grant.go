@@ -95,7 +95,10 @@ func (w *wish) permit(ctx context.Context, s *semaphore.Semaphore) (*grant, erro
 
 // refused adds what to do to the reason why a lock was not acquired.
 func refused(err error) error {
+	var e *exitError
 	switch {
+	case errors.As(err, &e):
+		return err
 	case errors.Is(err, lock.ErrKind):
 		return exit(exitUsage, fmt.Errorf("%w; take one name with --shared and --exclusive, with --permits, or with none of them", err))
 	case errors.Is(err, lock.ErrNoQuorum), errors.Is(err, lock.ErrLocked), errors.Is(err, context.DeadlineExceeded):

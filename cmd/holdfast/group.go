@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"os/exec"
 	"runtime"
 	"syscall"
@@ -17,10 +16,11 @@ const (
 
 // A group is the process group of a command: the command and all of its descendants that have not left it.
 type group struct {
-	pid   int           // of the command, and of the group
-	ended chan struct{} // closed when the command has ended
-	gone  chan struct{} // closed when no process of the group is left
-	state *os.ProcessState
+	pid  int           // of the command, and of the group
+	gone chan struct{} // closed when no process of the group is left
+
+	status   syscall.WaitStatus // of the command, once it has ended
+	terminal *terminal          // nil: there is none
 }
 
 // find looks the command up as a shell does, so that a command that does not exist is told
@@ -39,7 +39,7 @@ func find(name string) (string, error) {
 
 // start starts cmd in a group of its own.
 func start(cmd *exec.Cmd) (*group, error) {
-	g := &group{ended: make(chan struct{}), gone: make(chan struct{})}
+	g := &group{gone: make(chan struct{}), terminal: findTerminal()}
 	adoptOrphans()
 	cmd.SysProcAttr = attributes()
 	started := make(chan error)
@@ -56,16 +56,31 @@ func start(cmd *exec.Cmd) (*group, error) {
 		if err != nil {
 			return
 		}
-		_ = cmd.Wait() // its state tells what happened
-		g.state = cmd.ProcessState
-		close(g.ended)
+		g.wait()
 		g.await()
+		g.terminal.takeBack()
 		close(g.gone)
 	}()
 	if err := <-started; err != nil {
 		return nil, exit(exitCannotRun, err)
 	}
 	return g, nil
+}
+
+// wait returns when the command has ended. On the way it sees the command being stopped.
+func (g *group) wait() {
+	for {
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(g.pid, &status, syscall.WUNTRACED, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err == nil && status.Stopped():
+			g.terminal.stopped(g, status.StopSignal())
+		default:
+			g.status = status
+			return
+		}
+	}
 }
 
 // await returns when the group is empty. The command has been waited for; what it left behind is waited for here,
@@ -95,11 +110,10 @@ func (g *group) signal(s syscall.Signal) {
 	}
 }
 
-// code is what the command has ended with, as a shell would put it. Call it when the command has ended.
+// code is what the command has ended with, as a shell would put it. Call it when the group is gone.
 func (g *group) code() int {
-	status := g.state.Sys().(syscall.WaitStatus) //nolint:errcheck // on Unix it is one
-	if status.Signaled() {
-		return exitSignalBase + int(status.Signal())
+	if g.status.Signaled() {
+		return exitSignalBase + int(g.status.Signal())
 	}
-	return status.ExitStatus()
+	return g.status.ExitStatus()
 }
