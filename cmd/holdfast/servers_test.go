@@ -53,19 +53,16 @@ func TestPasswordsAreNeverPrinted(t *testing.T) {
 		"s3cret",
 		"redis+sentinel://:s3cret@127.0.0.1:1",
 		"redis+sentinel://127.0.0.1:1?master_name=m&password=s3cret&no_such=1",
-		"redis+sentinel://127.0.0.1:1?master_name=m&password=s3cret",
 		"redis+cluster://:s3cret@127.0.0.1:1?addr=s3cret",
 	} {
 		t.Run(url.PathEscape(list), func(t *testing.T) {
 			t.Parallel()
-			for _, args := range [][]string{{"run", "-v", "x", "--", "true"}, {"doctor"}, {"doctor", "--json"}} {
-				code, out, errs := run(t, list, args...)
-				require.NotZero(t, code)
-				require.NotContains(t, out+errs, "s3c")
-				code, out, errs = run(t, "", append([]string{"--redis", list}, args...)...)
-				require.NotZero(t, code)
-				require.NotContains(t, out+errs, "s3c")
-			}
+			code, out, errs := run(t, list, "run", "-v", "x", "--", "true")
+			require.NotZero(t, code)
+			require.NotContains(t, out+errs, "s3c")
+			code, out, errs = run(t, "", "--redis", list, "doctor", "--json")
+			require.NotZero(t, code)
+			require.NotContains(t, out+errs, "s3c")
 		})
 	}
 	code, _, errs := run(t, "redis://:rightword@"+server.Addr(), "run", "x", "--", "true")

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
+	tea "charm.land/bubbletea/v2"
 	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -49,7 +49,7 @@ With --json, one document: "nodes" ("address", "up", "votes", "error") and "lock
 				p.print(out)
 				return p.failed
 			}
-			_, err = tea.NewProgram(t, tea.WithAltScreen()).Run()
+			_, err = tea.NewProgram(t).Run()
 			return err
 		},
 	}
@@ -118,7 +118,7 @@ func (t *top) ask() tea.Msg { return t.look(context.Background()) }
 // Update implements [tea.Model].
 func (t *top) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
-	case tea.KeyMsg:
+	case tea.KeyPressMsg:
 		switch msg.String() {
 		case "q", "esc", "ctrl+c":
 			return t, tea.Quit
@@ -135,7 +135,14 @@ func (t *top) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // View implements [tea.Model].
-func (t *top) View() string {
+func (t *top) View() tea.View {
+	v := tea.NewView(t.text())
+	v.AltScreen = true
+	return v
+}
+
+// text is the screen, cut to its size.
+func (t *top) text() string {
 	if !t.seen {
 		return "asking the servers…\n"
 	}
