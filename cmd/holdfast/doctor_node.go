@@ -53,10 +53,10 @@ func (e *nodeExam) find(level, format string, args ...any) {
 func (e *nodeExam) durable() bool { return e.AppendOnly == "yes" && e.AppendFsync == "always" }
 
 func (e *nodeExam) persistence() string {
-	switch {
-	case e.AppendOnly == "yes":
+	switch e.AppendOnly {
+	case "yes":
 		return "appendfsync " + cmp.Or(e.AppendFsync, "not known")
-	case e.AppendOnly == "no":
+	case "no":
 		return "no appendonly"
 	default:
 		return "not known"

@@ -88,7 +88,10 @@ func (e *candidacy) run(a *app) error {
 	if closing != nil {
 		defer closing()
 	}
-	if err = errors.Join(interrupted, err); err != nil {
+	switch {
+	case interrupted != nil:
+		return interrupted
+	case err != nil:
 		return err
 	}
 	for {
@@ -112,11 +115,13 @@ func (e *candidacy) run(a *app) error {
 func (e *candidacy) campaign(c *lock.Client, r *runner) (code int, err error) {
 	elected := make(chan *lock.Lease)
 	over := make(chan struct{})
-	done := make(chan error, 1)
+	done := make(chan struct{})
+	var ran error // once done is closed
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
-		done <- election.New(c, e.name, e.candidate, e.options()...).Run(ctx, func(ctx context.Context, _ election.Term) error {
+		defer close(done)
+		ran = election.New(c, e.name, e.candidate, e.options()...).Run(ctx, func(ctx context.Context, _ election.Term) error {
 			l, _ := lock.FromContext(ctx) // a term is a lease
 			elected <- l
 			<-over // whatever ends the term, it is given back when the command has gone
@@ -128,8 +133,8 @@ func (e *candidacy) campaign(c *lock.Client, r *runner) (code int, err error) {
 		select {
 		case l = <-elected:
 			return nil
-		case err := <-done:
-			return err
+		case <-done:
+			return ran
 		case <-wait.Done():
 			return wait.Err()
 		}
@@ -159,14 +164,14 @@ func (e *candidacy) campaign(c *lock.Client, r *runner) (code int, err error) {
 	}
 	cancel() // a term that is lost from now on is not followed by a candidacy that nobody knows of
 	close(over)
-	released := <-done
+	<-done
 	switch {
 	case err != nil:
 		return 0, err
 	case lost != nil:
 		return 0, fmt.Errorf("%w: %w", errTermLost, lost)
-	case errors.Is(released, lock.ErrLost):
-		return 0, fmt.Errorf("%w: %w", errTermLost, released)
+	case errors.Is(ran, lock.ErrLost):
+		return 0, fmt.Errorf("%w: %w", errTermLost, ran)
 	}
 	r.events.tell(event{Event: "released", Name: e.name, ID: l.ID()})
 	return code, nil

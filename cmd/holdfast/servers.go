@@ -98,8 +98,7 @@ func parseServer(text string) (server, error) {
 // withoutSecrets is err, unless that contains the value of a parameter or a password of u.
 func withoutSecrets(u *url.URL, err error) error {
 	password, _ := u.User.Password()
-	secrets := append(u.Query()["password"], password)
-	for _, secret := range secrets {
+	for _, secret := range append([]string{password}, u.Query()["password"]...) {
 		if secret != "" && strings.Contains(err.Error(), secret) {
 			return errors.New("a parameter of the URL is wrong")
 		}

@@ -40,7 +40,7 @@ func interruptible(caught <-chan os.Signal, fn func(context.Context) error) (int
 			select {
 			case s := <-caught:
 				if s != syscall.SIGWINCH && s != syscall.SIGTSTP {
-					n := s.(syscall.Signal) //nolint:errcheck // on Unix every signal is one
+					n := s.(syscall.Signal)
 					interrupted = bySignal(n, fmt.Errorf("ended by signal %d (%v) before the command began", int(n), n))
 					cancel()
 					return

@@ -48,7 +48,7 @@ func (s *supervisor) run() error {
 		case <-s.group.gone:
 			return s.lost
 		case sig := <-s.caught:
-			s.forward(sig.(syscall.Signal)) //nolint:errcheck // on Unix every signal is one
+			s.forward(sig.(syscall.Signal))
 		case <-lost:
 			lost = nil
 		case <-timer.C:

@@ -114,7 +114,7 @@ func newView(name string, s lock.State) lockView {
 		Name: name, Status: s.Status.String(), Token: s.Token,
 		Holders: []holderView{}, Waiters: []waiterView{}, Nodes: []nodeView{},
 	}
-	var any string // an id, to tell the kind by
+	var example string // an id, to tell the kind by
 	for _, n := range s.Nodes {
 		nv := nodeView{Address: n.Address, Reachable: n.Reachable, TTLMs: millis(n.TTL)}
 		switch {
@@ -127,12 +127,12 @@ func newView(name string, s lock.State) lockView {
 			nv.Error = n.Err.Error()
 		}
 		if len(nv.Holders) > 0 {
-			any = nv.Holders[0]
+			example = nv.Holders[0]
 		}
 		v.Nodes = append(v.Nodes, nv)
 	}
 	if s.Held {
-		any = s.Holder
+		example = s.Holder
 		ids := s.Readers
 		if len(ids) == 0 {
 			ids = []string{s.Holder}
@@ -148,12 +148,12 @@ func newView(name string, s lock.State) lockView {
 	for _, w := range s.Waits {
 		i := parseID(w.Hold)
 		v.Waiters = append(v.Waiters, waiterView{ID: w.Hold, WaitedMs: millis(w.Waited), Access: i.access, Permits: i.take})
-		if any == "" {
-			any = w.Hold
+		if example == "" {
+			example = w.Hold
 		}
 	}
-	if any != "" {
-		v.Kind, v.Permits = parseID(any).kind(), parseID(any).of
+	if example != "" {
+		v.Kind, v.Permits = parseID(example).kind(), parseID(example).of
 	}
 	return v
 }
