@@ -152,6 +152,7 @@ func (e *candidacy) campaign(c *lock.Client, r *runner) (code int, err error) {
 	case l == nil:
 		return 0, err
 	case interrupted != nil:
+		cancel()
 		close(over)
 		<-done
 		return 0, interrupted
@@ -169,9 +170,9 @@ func (e *candidacy) campaign(c *lock.Client, r *runner) (code int, err error) {
 	case err != nil:
 		return 0, err
 	case lost != nil:
-		return 0, fmt.Errorf("%w: %w", errTermLost, lost)
+		return 0, fmt.Errorf("%w: %s", errTermLost, lossText(lost))
 	case errors.Is(ran, lock.ErrLost):
-		return 0, fmt.Errorf("%w: %w", errTermLost, ran)
+		return 0, fmt.Errorf("%w: %s", errTermLost, lossText(ran))
 	}
 	r.events.tell(event{Event: "released", Name: e.name, ID: l.ID()})
 	return code, nil
