@@ -35,7 +35,7 @@ HOLDFAST_TOKEN is the number of the term.
 
 With --json, events are those of ` + "`holdfast run`" + `.
 
-` + exitCodes,
+` + electCodes,
 		Example: `  holdfast elect scheduler -- ./scheduler
   holdfast elect --candidate web-3 scheduler -- ./scheduler
   holdfast status scheduler                              # the leader, and who stands in line`,

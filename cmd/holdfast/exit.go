@@ -21,17 +21,23 @@ const (
 	exitSignalBase = 128 // plus the signal's number
 )
 
-// exitCodes is the part of the help that lists them.
-const exitCodes = `Exit codes:
+// runCodes is the part of the help of run that lists them.
+const runCodes = commonCodes + `       70  the lock was lost while the command ran, and the command was ended
+       75  others have the lock (--conflict-exit-code sets another)
+`
+
+// electCodes is that of elect, where a loss is followed by another candidacy.
+const electCodes = commonCodes + `       70  the leadership was lost when a signal had asked the command to end
+`
+
+const commonCodes = `Exit codes:
 
     0-255  the command's own
     128+n  if signal n ended the command, or the wait for the lock
-       64  the command line makes no sense, or the name is in use as another kind of lock
-       69  too few servers answered (no quorum)
-       70  the lock was lost while the command ran, and the command was ended
-       75  others have the lock (--conflict-exit-code sets another)
       126  the command cannot be executed
       127  the command was not found
+       64  the command line makes no sense, or the name is in use as another kind of lock
+       69  too few servers answered (no quorum)
 `
 
 // An exitError is an error with the code to exit with.

@@ -12,10 +12,13 @@ import (
 
 func TestHelpTellsEveryExitCode(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"run", "--help"}, {"elect", "--help"}} {
-		code, out, _ := run(t, "", args...)
+	for name, codes := range map[string][]int{
+		"run":   {exitUsage, exitNoQuorum, exitLost, exitConflict, exitCannotRun, exitNotFound},
+		"elect": {exitUsage, exitNoQuorum, exitLost, exitCannotRun, exitNotFound},
+	} {
+		code, out, _ := run(t, "", name, "--help")
 		require.Zero(t, code)
-		for _, code := range []int{exitUsage, exitNoQuorum, exitLost, exitConflict, exitCannotRun, exitNotFound} {
+		for _, code := range codes {
 			require.Regexp(t, fmt.Sprintf(`(?m)^ +%d  \w`, code), out)
 		}
 	}

@@ -58,7 +58,7 @@ With --json, events are JSON objects on stderr, one per line: "event" is locked,
 error; with "name", "id", "token", "slots", "deadline", "reason" (notRenewed, gone, forced or maxHold),
 "error" and "exitCode" where they apply.
 
-` + exitCodes,
+` + runCodes,
 		Example: `  holdfast run nightly-export -- ./export --all
   holdfast run --wait 0 -E 0 cleanup -- ./cleanup       # cron: skip it if it still runs
   holdfast run --at-least 1m report -- ./report         # cron on many machines: once a minute
@@ -184,7 +184,9 @@ func (j *job) run(a *app) error {
 	case lost == nil && released != nil:
 		events.warn(fmt.Sprintf("the command has ended, but the lock may stay until its TTL is over: %v", released))
 	}
-	events.tell(event{Event: "released", Name: g.name, ID: g.ID()})
+	if released == nil {
+		events.tell(event{Event: "released", Name: g.name, ID: g.ID()})
+	}
 	switch {
 	case lost != nil:
 		return exit(exitLost, fmt.Errorf("lock %q was lost while the command ran, and the command was ended: %s", g.name, lossText(lost)))

@@ -15,8 +15,8 @@ import (
 // when it gets the foreground: from then on keys go to it, as without holdfast.
 type terminal struct {
 	fd    int
-	own   int // holdfast's group
-	given bool
+	own   int  // holdfast's group
+	given bool // the command has the foreground
 }
 
 // findTerminal returns nil if stdin is no terminal, or one that others have the foreground of.
