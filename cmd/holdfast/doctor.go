@@ -100,7 +100,7 @@ func (a *app) examine(cmd *cobra.Command) (*examination, error) {
 // together looks at what no server tells alone.
 func (x *examination) together(cmd *cobra.Command, a *app, servers []server) {
 	x.Spare = -(len(servers)/2 + 1)
-	c, err := a.locks(servers)
+	c, err := a.locks(servers, lock.WithNodeTimeout(patience))
 	if err == nil {
 		x.Spare = lock.Spare(c.Health(cmd.Context()))
 		_ = c.Close() // it has no lock

@@ -16,7 +16,7 @@ import (
 
 const (
 	pings       = 21
-	pingTimeout = time.Second
+	pingTimeout = 5 * time.Second
 	farClock    = 1000 // milliseconds
 )
 

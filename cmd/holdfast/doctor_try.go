@@ -16,14 +16,17 @@ import (
 )
 
 const (
-	tryTTL       = time.Second
-	tryWait      = 100 * time.Millisecond
-	tryRetention = 5 * time.Second // of the fencing counter, which is all that stays for longer
+	// A server that is slow is not one that refuses: this is far longer than what locks wait for.
+	patience     = 2 * time.Second
+	tryTTL       = 10 * time.Second
+	tryRetention = 20 * time.Second // of the fencing counter, which is what stays for longest
+	tryWait      = 200 * time.Millisecond
+	tries        = 3
 )
 
 // try does with one server what locks do, so that a missing right is found before somebody needs it.
 func (a *app) try(ctx context.Context, s server, e *nodeExam) {
-	c, err := a.locks([]server{s}, lock.WithTTL(tryTTL), lock.WithTokenRetention(tryRetention), lock.WithRestartGuard(0))
+	c, err := a.locks([]server{s}, lock.WithNodeTimeout(patience), lock.WithTTL(tryTTL), lock.WithTokenRetention(tryRetention), lock.WithRestartGuard(0))
 	if err != nil {
 		e.find(wrong, "locks cannot use it: %v", err)
 		return
@@ -67,18 +70,27 @@ func tryLock(ctx context.Context, l lock.Locker) error {
 	return lease.Unlock(ctx)
 }
 
-// tryQueue waits for a moment behind somebody else.
+// tryQueue waits for a moment behind somebody else. A server that is slow has not answered by then, so it gets more
+// than one try.
 func tryQueue(ctx context.Context, l lock.Locker) error {
 	lease, err := l.TryLock(ctx)
 	if err != nil {
 		return err
 	}
-	short, cancel := context.WithTimeout(ctx, tryWait)
-	defer cancel()
-	if _, err := l.Lock(short); !errors.Is(err, lock.ErrLocked) {
-		return errors.Join(err, lease.Unlock(ctx))
+	for range tries {
+		if err = waitBriefly(ctx, l); errors.Is(err, lock.ErrLocked) {
+			err = nil
+			break
+		}
 	}
-	return lease.Unlock(ctx)
+	return errors.Join(err, lease.Unlock(ctx))
+}
+
+func waitBriefly(ctx context.Context, l lock.Locker) error {
+	ctx, cancel := context.WithTimeout(ctx, tryWait)
+	defer cancel()
+	_, err := l.Lock(ctx)
+	return err
 }
 
 func tryPermit(ctx context.Context, s *semaphore.Semaphore) error {

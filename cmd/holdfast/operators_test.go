@@ -102,6 +102,7 @@ $`, out)
 	require.Regexp(t, `^NAME +STATUS +HOLDER +FOR +TTL +WAITERS +NOTE$`, list[0])
 	require.Regexp(t, `^mutex +held +web-3 +\S+ +\S+ +0 +nightly export$`, list[1])
 	require.Regexp(t, `^rw +held .* 1 +-$`, list[2])
+	require.Regexp(t, `^sem +held +two `, list[3])
 }
 
 func TestNoQuorumIsToldByEveryCommand(t *testing.T) {
