@@ -160,6 +160,16 @@ func TestRunOnATerminal(t *testing.T) {
 	term.shows(`hello ann`)
 	require.Equal(t, 3, term.code())
 
+	// It is given back, here to a script.
+	script := command(t, redisURL(server.Addr()))
+	script.Path, script.Args = "/bin/sh", []string{"sh", "-c", `"$0" run x -c 'read name; echo "hello $name"'; read next; echo "next is $next"`, binary}
+	term = onTerminal(t, script)
+	term.types("ann\r")
+	term.shows(`hello ann`)
+	term.types("bob\r")
+	term.shows(`next is bob`)
+	require.Zero(t, term.code())
+
 	term = onTerminal(t, command(t, redisURL(server.Addr()), "run", "x", "-c", `trap 'echo once' INT; echo ready; while :; do sleep 0.02; done`))
 	term.shows(`ready`)
 	term.types("\x03")
