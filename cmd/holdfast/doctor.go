@@ -1,0 +1,185 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Examine the servers, and say what is wrong with them",
+		Long: `Examine each server: whether it can be reached and how fast, its version, role and uptime, how far its clock is from this
+machine's, whether it keeps locks when it restarts or runs out of memory, and whether this user may do all that locks need. For the
+latter, a lock of each kind is taken and given back, under the prefix and a name that nobody else uses; what that leaves behind
+expires within seconds. A Cluster is examined master by master.
+
+What is "wrong" makes locks fail, or endangers them. What is "advice" may be as you want it.
+
+With --json, one document: "verdict", "quorum" (whether locks can be taken), "spare" (how many more nodes may fail), "findings" and
+"nodes": "server", "address", "reachable", "roundTripMs" ("min", "median", "max"), "version", "role", "uptimeSeconds",
+"clockOffsetMs", "appendOnly", "appendFsync", "maxMemory", "evictionPolicy", "findings" ("level": wrong or advice, "text").
+
+Exit codes: 0 if nothing is wrong, 69 if no lock can be taken, 1 if something else is wrong.`,
+		Example: `  holdfast doctor
+  holdfast doctor --redis redis://a:6379,redis://b:6379,redis://c:6379
+  holdfast doctor --json | jq '.nodes[] | {address, clockOffsetMs}'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			x, err := a.examine(cmd)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				if err := document(cmd.OutOrStdout(), x); err != nil {
+					return err
+				}
+			} else {
+				x.print(cmd.OutOrStdout())
+			}
+			switch {
+			case !x.Quorum:
+				return exit(exitNoQuorum, nil)
+			case x.wrong() > 0:
+				return exit(exitFailed, nil)
+			}
+			return nil
+		},
+	}
+}
+
+// An examination is what doctor found.
+type examination struct {
+	Verdict  string      `json:"verdict"`
+	Quorum   bool        `json:"quorum"`
+	Spare    int         `json:"spare"`
+	Findings []finding   `json:"findings"` // about all nodes together
+	Nodes    []*nodeExam `json:"nodes"`
+}
+
+// A finding is something that a person should know.
+type finding struct {
+	Level string `json:"level"`
+	Text  string `json:"text"`
+}
+
+const (
+	wrong  = "wrong"
+	advice = "advice"
+)
+
+// examine examines all servers at once.
+func (a *app) examine(cmd *cobra.Command) (*examination, error) {
+	servers, err := a.connect()
+	if err != nil {
+		return nil, err
+	}
+	defer disconnect(servers)
+	x := &examination{Findings: []finding{}, Nodes: []*nodeExam{}}
+	found := make([][]*nodeExam, len(servers))
+	var all sync.WaitGroup
+	for i, s := range servers {
+		all.Go(func() { found[i] = a.examineServer(cmd.Context(), s) })
+	}
+	all.Wait()
+	for _, nodes := range found {
+		x.Nodes = append(x.Nodes, nodes...)
+	}
+	x.together(cmd, a, servers)
+	x.Verdict = x.verdict()
+	return x, nil
+}
+
+// together looks at what no server tells alone.
+func (x *examination) together(cmd *cobra.Command, a *app, servers []server) {
+	x.Spare = -(len(servers)/2 + 1)
+	c, err := a.locks(servers, lock.WithNodeTimeout(patience))
+	if err == nil {
+		x.Spare = lock.Spare(c.Health(cmd.Context()))
+		_ = c.Close() // it has no lock
+	} else {
+		x.Findings = append(x.Findings, finding{wrong, err.Error()})
+	}
+	x.Quorum = x.Spare >= 0
+	n := len(servers)
+	switch {
+	case x.Quorum && x.Spare == 0 && n > 2:
+		x.Findings = append(x.Findings, finding{wrong, "no more servers may fail: mend those that do not vote"})
+	case n%2 == 0:
+		x.Findings = append(x.Findings, finding{advice, fmt.Sprintf("%d servers survive no more failures than %d would", n, n-1)})
+	case n == 1:
+		x.Findings = append(x.Findings, finding{advice, "there is one server: while it is down, no lock can be taken"})
+	}
+	forgets := false
+	for _, e := range x.Nodes {
+		forgets = forgets || e.Reachable && !e.durable()
+	}
+	if forgets && a.guard == 0 {
+		x.Findings = append(x.Findings, finding{advice, "a server that restarts may forget who has a lock: give --restart-guard, " +
+			"and lock.WithRestartGuard in programs, at least the longest TTL in use; or set appendonly yes and appendfsync always"})
+	}
+}
+
+func (x *examination) wrong() (n int) {
+	count := func(list []finding) {
+		for _, f := range list {
+			if f.Level == wrong {
+				n++
+			}
+		}
+	}
+	count(x.Findings)
+	for _, e := range x.Nodes {
+		count(e.Findings)
+	}
+	return n
+}
+
+// verdict is the result in words.
+func (x *examination) verdict() string {
+	spare := fmt.Sprintf("%d more may fail", x.Spare)
+	if x.Spare == 0 {
+		spare = "none may fail"
+	}
+	n := x.wrong()
+	switch {
+	case !x.Quorum:
+		return "no lock can be taken: too few servers are usable"
+	case n == 1:
+		return "locks can be taken, " + spare + ", and one thing is wrong"
+	case n > 1:
+		return fmt.Sprintf("locks can be taken, %s, and %d things are wrong", spare, n)
+	default:
+		return "locks can be taken, " + spare + ", and nothing is wrong"
+	}
+}
+
+// print is the examination for people.
+func (x *examination) print(out io.Writer) {
+	t := newTable(out, "NODE", "ROUND TRIP", "VERSION", "ROLE", "UP FOR", "CLOCK", "PERSISTENCE", "EVICTION")
+	for _, e := range x.Nodes {
+		if !e.Reachable {
+			t.row(e.Address, "unreachable", "", "", "", "", "", "")
+			continue
+		}
+		t.row(e.Address, e.RoundTrip.words(), e.Version, e.Role, (time.Duration(e.Uptime) * time.Second).String(),
+			fmt.Sprintf("%+.1fms", e.ClockOffset), e.persistence(), cmp.Or(e.EvictionPolicy, "not known"))
+	}
+	t.flush()
+	for _, e := range x.Nodes {
+		for _, f := range e.Findings {
+			fmt.Fprintf(out, "%s: %s: %s\n", f.Level, e.Address, f.Text)
+		}
+	}
+	for _, f := range x.Findings {
+		fmt.Fprintf(out, "%s: %s\n", f.Level, f.Text)
+	}
+	fmt.Fprintln(out, x.Verdict)
+}

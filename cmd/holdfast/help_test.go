@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+)
+
+func TestHelpTellsEveryExitCode(t *testing.T) {
+	t.Parallel()
+	for name, codes := range map[string][]int{
+		"run":   {exitUsage, exitNoQuorum, exitLost, exitConflict, exitCannotRun, exitNotFound},
+		"elect": {exitUsage, exitNoQuorum, exitLost, exitCannotRun, exitNotFound},
+	} {
+		code, out, _ := run(t, "", name, "--help")
+		require.Zero(t, code)
+		for _, code := range codes {
+			require.Regexp(t, fmt.Sprintf(`(?m)^ +%d  \w`, code), out)
+		}
+	}
+}
+
+func TestEveryCommandHasHelpWithExamples(t *testing.T) {
+	t.Parallel()
+	for _, cmd := range new(app).root().Commands() {
+		require.NotEmpty(t, cmd.Short, cmd.Name())
+		require.NotEmpty(t, cmd.Long, cmd.Name())
+		require.Contains(t, cmd.Example, "holdfast "+cmd.Name())
+		require.NotNil(t, cmd.RunE, cmd.Name())
+	}
+}
+
+func TestManualPages(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	code, _, errs := run(t, "", "man", "--dir", dir)
+	require.Zero(t, code, errs)
+	each(new(app).root(), func(cmd *cobra.Command) {
+		name := "holdfast"
+		if cmd.HasParent() {
+			name += "-" + cmd.Name()
+		}
+		page, err := os.ReadFile(filepath.Join(dir, name+".1"))
+		require.NoError(t, err)
+		require.Contains(t, string(page), `.TH "HOLDFAST"`)
+	})
+	code, out, _ := run(t, "", "man", "run")
+	require.Zero(t, code)
+	require.Contains(t, out, "holdfast-run - Run a command under a lock")
+	code, _, _ = run(t, "", "man", "nothing")
+	require.Equal(t, exitUsage, code)
+}
+
+func each(cmd *cobra.Command, fn func(*cobra.Command)) {
+	fn(cmd)
+	for _, c := range cmd.Commands() {
+		each(c, fn)
+	}
+}
+
+func TestShellCompletion(t *testing.T) {
+	t.Parallel()
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		code, out, _ := run(t, "", "completion", shell)
+		require.Zero(t, code)
+		require.Contains(t, out, "holdfast")
+	}
+}

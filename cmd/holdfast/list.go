@@ -1,0 +1,100 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+func (a *app) listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list [PATTERN]",
+		Short: "List the locks that are held or waited for",
+		Long: `List the locks that are held or waited for and whose names match PATTERN, a glob as Redis has it. All keys of all servers
+are looked at by SCAN, in small steps: servers go on serving, but it takes a while where there are many keys.
+
+With --json, one document per line, each as ` + "`holdfast status --json`" + ` prints it.`,
+		Example: `  holdfast list
+  holdfast list 'orders:*'
+  holdfast list --json | jq -r 'select(.waiters | length > 0) | .name'`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, closing, err := a.open()
+			if err != nil {
+				return err
+			}
+			defer closing()
+			views, err := survey(cmd.Context(), c, append(args, "")[0])
+			if a.json {
+				for _, v := range views {
+					if err := document(cmd.OutOrStdout(), v); err != nil {
+						return err
+					}
+				}
+			} else {
+				printLocks(cmd.OutOrStdout(), views)
+			}
+			return a.tolerate(err)
+		},
+	}
+}
+
+// survey looks at all locks, in the order of their names. The error joins what could not be seen; the locks that could
+// are returned in any case.
+func survey(ctx context.Context, c *lock.Client, pattern string) (views []lockView, failed error) {
+	for entry, err := range lock.List(ctx, c, pattern) {
+		if entry.Name == "" {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		v := newView(entry.Name, entry.State)
+		if err == nil && v.Kind == "semaphore" {
+			v, err = look(ctx, c, entry.Name) // which asks for what semaphores only have
+		}
+		if err != nil {
+			v.Error = err.Error()
+		}
+		views = append(views, v)
+	}
+	slices.SortFunc(views, func(a, b lockView) int { return cmp.Compare(a.Name, b.Name) })
+	return views, failed
+}
+
+// tolerate is err if the list may not be complete. Servers that are away hide nothing as long as
+// a quorum answers: they are worth a warning.
+func (a *app) tolerate(err error) error {
+	if err == nil || errors.Is(err, lock.ErrNoQuorum) {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "holdfast: the list is complete, but not all servers could be asked:", err)
+	return nil
+}
+
+func printLocks(out io.Writer, views []lockView) {
+	t := newTable(out, "NAME", "STATUS", "HOLDER", "FOR", "TTL", "WAITERS", "NOTE")
+	defer t.flush()
+	for _, v := range views {
+		t.row(v.row()...)
+	}
+}
+
+// row is the lock as a line of a table.
+func (v *lockView) row() []string {
+	holder, since, ttl, note := "", "", "", ""
+	if len(v.Holders) > 0 {
+		h := v.Holders[0]
+		holder, since, ttl, note = h.who(), span(h.HeldForMs), span(h.TTLMs), h.Note
+	}
+	if more := len(v.Holders) - 1; more > 0 {
+		holder += fmt.Sprintf(" and %d more", more)
+	}
+	return []string{v.Name, v.Status, holder, since, ttl, fmt.Sprint(len(v.Waiters)), note}
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/spf13/pflag"
+
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+const maxLabel = 128 // bytes, see lock.WithLabel
+
+// lockFlags are what run and elect have in common: how the lock lives, and what ends with it.
+type lockFlags struct {
+	ttl     time.Duration
+	grace   time.Duration
+	maxHold time.Duration
+	label   string
+	shell   string
+
+	hasGrace, hasMaxHold, hasLabel, hasShell bool
+}
+
+func (f *lockFlags) add(flags *pflag.FlagSet) {
+	flags.DurationVar(&f.ttl, "ttl", 30*time.Second, "how long a holder that crashed blocks the lock; renewed every third of it")
+	flags.DurationVar(&f.grace, "grace", 0, "time from SIGTERM to SIGKILL when the lock is lost, at most 2/5 of the TTL (default a third of the TTL, at most 10s)")
+	flags.DurationVar(&f.maxHold, "max-hold", 0, "stop renewing after this time; the command is ended within one TTL from then")
+	flags.StringVar(&f.label, "label", "", "who others are told has the lock (default host/process command)")
+	flags.StringVarP(&f.shell, "shell", "c", "", "run this script by /bin/sh, with ARGS as $1, $2, …")
+}
+
+// check completes the flags, and refuses those that make no sense.
+func (f *lockFlags) check(flags *pflag.FlagSet) error {
+	f.hasGrace, f.hasMaxHold, f.hasLabel, f.hasShell = flags.Changed("grace"), flags.Changed("max-hold"), flags.Changed("label"), flags.Changed("shell")
+	if !f.hasGrace {
+		f.grace = defaultGrace(f.ttl)
+	}
+	if f.hasMaxHold && f.maxHold <= 0 {
+		return usagef("--max-hold %v is not a time to hold a lock for", f.maxHold)
+	}
+	return checkGrace(f.ttl, f.grace)
+}
+
+// words are the command's, or the shell's.
+func (f *lockFlags) words(args []string) ([]string, error) {
+	if f.hasShell {
+		return append([]string{"/bin/sh", "-c", f.shell, "sh"}, args...), nil
+	}
+	if len(args) == 0 {
+		return nil, usagef("the command is missing: it stands behind --, as in `holdfast run NAME -- CMD ARGS`")
+	}
+	return args, nil
+}
+
+// client are the options of a client whose locks are held for a command.
+func (f *lockFlags) client(words []string) []lock.ClientOption {
+	label := f.label
+	if !f.hasLabel {
+		label = defaultLabel(words)
+		if f.hasShell {
+			label = defaultLabel(strings.Fields(f.shell))
+		}
+	}
+	return []lock.ClientOption{lock.WithLabel(label)}
+}
+
+// options are those of the lock.
+func (f *lockFlags) options() []lock.Option {
+	options := []lock.Option{lock.WithTTL(f.ttl)}
+	if f.maxHold > 0 {
+		options = append(options, lock.WithMaxHold(f.maxHold))
+	}
+	return options
+}
+
+// defaultLabel is the library's, with the command in place of holdfast.
+func defaultLabel(words []string) string {
+	host, _ := os.Hostname() // "" says nothing, and nothing depends on it
+	name := ""
+	if len(words) > 0 {
+		name = filepath.Base(words[0])
+	}
+	label := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(fmt.Sprintf("%s/%d %s", host, os.Getpid(), name)))
+	for len(label) > maxLabel {
+		r := []rune(label)
+		label = string(r[:len(r)-1])
+	}
+	return label
+}
+
+// permits reads n/k.
+func permits(text string) (take, of int, err error) {
+	n, k, ok := strings.Cut(text, "/")
+	if ok {
+		take, err = strconv.Atoi(n)
+		if err == nil {
+			of, err = strconv.Atoi(k)
+		}
+	}
+	if !ok || err != nil || take < 1 || of < take {
+		return 0, 0, usagef("--permits %q is not n/k, as in 1/5: one of five permits", text)
+	}
+	return take, of, nil
+}

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+)
+
+const sleeper = "echo ready; exec sleep 600"
+
+// hold has a holdfast hold a lock.
+func hold(t *testing.T, url string, args ...string) *process {
+	t.Helper()
+	p := begin(t, command(t, url, append(append([]string{"run"}, args...), "-c", sleeper)...))
+	p.says("ready")
+	return p
+}
+
+// decode reads a JSON document, and refuses fields that are not in v.
+func decode(t *testing.T, text string, v any) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	require.NoError(t, d.Decode(v), text)
+}
+
+// status waits until the lock is as ok wants it: what people are told is written a moment after the grant.
+func status(t *testing.T, url, name string, ok func(v lockView) bool) (v lockView) {
+	t.Helper()
+	redistest.Eventually(t, longest, func() bool {
+		code, out, errs := run(t, url, "status", "--json", name)
+		require.Zero(t, code, errs)
+		v = lockView{}
+		decode(t, out, &v)
+		return ok(v)
+	}, "the lock is not as it should be")
+	return v
+}
+
+func labelled(v lockView) bool { return len(v.Holders) > 0 && v.Holders[0].Label != "" }
+
+func TestStatusTellsOfEveryKind(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	url := redisURL(server.Addr())
+	begin(t, command(t, url, "run", "--label", "web-3", "--note", "nightly export", "mutex", "-c", sleeper)).says("ready")
+	hold(t, url, "--shared", "rw")
+	hold(t, url, "--permits", "2/5", "--label", "two", "sem")
+	begin(t, command(t, url, "run", "--exclusive", "rw", "--", "true"))
+
+	v := status(t, url, "mutex", labelled)
+	require.Equal(t, "held", v.Status)
+	require.Equal(t, "mutex", v.Kind)
+	require.Equal(t, "web-3", v.Holders[0].Label)
+	require.Equal(t, "nightly export", v.Holders[0].Note)
+	require.Positive(t, v.Holders[0].TTLMs)
+	require.Positive(t, v.Token)
+	require.Equal(t, []string{v.Holders[0].ID}, v.Nodes[0].Holders)
+	code, out, _ := run(t, url, "status", "mutex")
+	require.Zero(t, code)
+	require.Regexp(t, `^mutex: held \(mutex\)
+  held by  web-3, for .*, note: nightly export, ends in .* unless renewed, `+regexp.QuoteMeta(v.Holders[0].ID)+`
+  token    \d+
+  node     `+regexp.QuoteMeta(server.Addr())+`: held, for another .*s
+$`, out)
+
+	v = status(t, url, "rw", func(v lockView) bool { return len(v.Waiters) == 1 })
+	require.Equal(t, "read-write", v.Kind)
+	require.Equal(t, "read", v.Holders[0].Access)
+	require.Equal(t, "write", v.Waiters[0].Access)
+
+	v = status(t, url, "sem", labelled)
+	require.Equal(t, "semaphore", v.Kind)
+	require.Equal(t, 5, v.Permits)
+	require.Equal(t, []int{0, 1}, v.Holders[0].Slots)
+
+	v = status(t, url, "nobody", func(lockView) bool { return true })
+	require.Equal(t, "free", v.Status)
+	require.Empty(t, v.Kind)
+
+	code, out, _ = run(t, url, "list", "--json", "*e*")
+	require.Zero(t, code)
+	var names []string
+	for _, line := range lines(out) {
+		var v lockView
+		decode(t, line, &v)
+		names = append(names, v.Name+" "+v.Kind)
+	}
+	require.Equal(t, []string{"mutex mutex", "sem semaphore"}, names)
+	code, out, _ = run(t, url, "list")
+	require.Zero(t, code)
+	list := lines(out)
+	require.Len(t, list, 4)
+	require.Regexp(t, `^NAME +STATUS +HOLDER +FOR +TTL +WAITERS +NOTE$`, list[0])
+	require.Regexp(t, `^mutex +held +web-3 +\S+ +\S+ +0 +nightly export$`, list[1])
+	require.Regexp(t, `^rw +held .* 1 +-$`, list[2])
+	require.Regexp(t, `^sem +held +two `, list[3])
+}
+
+func TestNoQuorumIsToldByEveryCommand(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"status", "x"}, {"list"}, {"top"}, {"wait", "x"}, {"unlock", "--force", "--yes", "x"}, {"doctor"},
+		{"run", "x", "--", "true"}, {"elect", "x", "--", "true"},
+	} {
+		t.Run(args[0], func(t *testing.T) {
+			t.Parallel()
+			code, _, errs := run(t, "redis://127.0.0.1:1", args...)
+			require.Equal(t, exitNoQuorum, code, errs)
+		})
+	}
+}
+
+func TestWaitEndsWhenTheLockIsFree(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	url := redisURL(server.Addr())
+	p := hold(t, url, "--label", "web-3", "x")
+	status(t, url, "x", labelled)
+	code, _, errs := run(t, url, "wait", "--timeout", "300ms", "x")
+	require.Equal(t, exitConflict, code)
+	require.Regexp(t, `lock "x" is still held after 300ms: held by web-3, for`, errs)
+	w := begin(t, command(t, url, "wait", "x"))
+	interrupted := begin(t, command(t, url, "wait", "x"))
+	interrupted.signal(syscall.SIGTERM) // perhaps before it could catch it
+	<-interrupted.over
+	p.signal(syscall.SIGTERM)
+	require.Equal(t, 128+15, p.wait())
+	require.Zero(t, w.wait())
+}
+
+func TestUnlockRefusesToGuess(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	url := redisURL(server.Addr())
+	p := hold(t, url, "--ttl", "2s", "x")
+	code, _, errs := run(t, url, "unlock", "x")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "needs --force")
+	code, _, errs = run(t, url, "unlock", "--force", "x") // without a terminal
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "--yes")
+	code, out, errs := run(t, url, "unlock", "--force", "--yes", "--json", "--hold", "somebody-else:1", "x")
+	require.Zero(t, code, errs)
+	require.JSONEq(t, `{"name":"x","ended":false,"holds":["somebody-else:1"]}`, out)
+	require.Equal(t, int64(1), server.Client(t).Exists(t.Context(), "lock:{x}").Val())
+	code, out, errs = run(t, url, "unlock", "--force", "--yes", "x")
+	require.Zero(t, code, errs)
+	require.Equal(t, "x: ended by force\n", out)
+	require.Equal(t, exitLost, p.wait())
+	code, out, _ = run(t, url, "unlock", "--force", "--yes", "x")
+	require.Zero(t, code)
+	require.Equal(t, "x: nobody had it\n", out)
+}
+
+func TestUnlockEndsEveryKind(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	url := redisURL(server.Addr())
+	holders := []*process{
+		hold(t, url, "--ttl", "2s", "--shared", "rw"), hold(t, url, "--ttl", "2s", "--shared", "rw"),
+		hold(t, url, "--ttl", "2s", "--permits", "1/3", "sem"), hold(t, url, "--ttl", "2s", "--permits", "2/3", "sem"),
+	}
+	for _, name := range []string{"rw", "sem"} {
+		code, out, errs := run(t, url, "unlock", "--force", "--yes", "--json", name)
+		require.Zero(t, code, errs)
+		var told struct {
+			Name  string
+			Ended bool
+			Holds []string
+		}
+		decode(t, out, &told)
+		require.True(t, told.Ended)
+		require.Len(t, told.Holds, 2)
+		v := status(t, url, name, func(lockView) bool { return true })
+		require.Equal(t, "free", v.Status)
+	}
+	for _, p := range holders {
+		require.Equal(t, exitLost, p.wait())
+	}
+}
+
+func TestLeaderIsACandidateAgainAfterALoss(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	url := redisURL(server.Addr())
+	p := begin(t, command(t, url, "elect", "--ttl", "2s", "--candidate", "web-3", "x", "-c", "echo token $HOLDFAST_TOKEN; exec sleep 600"))
+	p.says("token ")
+	v := status(t, url, "x", labelled)
+	require.Equal(t, "web-3", v.Holders[0].Note)
+	code, _, errs := run(t, url, "unlock", "--force", "--yes", "x")
+	require.Zero(t, code, errs)
+	redistest.Eventually(t, longest, func() bool { return len(lines(p.out.String())) == 2 }, "it does not lead again")
+	terms := lines(p.out.String())
+	require.Greater(t, terms[1], terms[0])
+	require.Contains(t, p.err.String(), "ForceUnlock")
+	p.signal(syscall.SIGTERM)
+	require.Equal(t, 128+15, p.wait())
+	require.Zero(t, server.Client(t).Exists(t.Context(), "lock:{x}").Val())
+}
+
+func TestCandidatesLeadOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	url, rdb := redisURL(server.Addr()), server.Client(t)
+	first := begin(t, command(t, url, "elect", "x", "-c", sleeper))
+	first.says("ready")
+	second := begin(t, command(t, url, "elect", "x", "-c", "echo ready; exit 4"))
+	redistest.Eventually(t, longest, func() bool { return rdb.ZCard(t.Context(), "lock:{x}:queue").Val() == 1 }, "nobody waits")
+	third := begin(t, command(t, url, "elect", "x", "--", "true"))
+	redistest.Eventually(t, longest, func() bool { return rdb.ZCard(t.Context(), "lock:{x}:queue").Val() == 2 }, "only one waits")
+	third.signal(syscall.SIGINT)
+	require.Equal(t, 128+2, third.wait())
+	require.Empty(t, second.out.String())
+	first.signal(syscall.SIGTERM)
+	require.Equal(t, 128+15, first.wait())
+	require.Equal(t, 4, second.wait(), "the command's own code")
+}
+
+func TestDoctorTellsWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	good := redistest.StartN(t, 2, "--appendonly", "yes", "--appendfsync", "always")
+	evicts := redistest.Start(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
+	mute := redistest.Start(t)
+	rdb := mute.Client(t)
+	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "weak", "on", ">pw", "~*", "&*", "+@all", "-zadd", "-scan").Err())
+	a, b := redisURL(good[0].Addr()), redisURL(good[1].Addr())
+	for name, c := range map[string]struct {
+		servers []string
+		code    int
+		says    []string
+		not     string
+	}{
+		"nothing": {[]string{a}, 0, []string{
+			"locks can be taken, none may fail, and nothing is wrong", "there is one server", "appendfsync always", "noeviction", "master",
+		}, "restart-guard"},
+		"one is down": {[]string{a, b, "redis://127.0.0.1:1"}, exitFailed, []string{
+			"wrong: 127.0.0.1:1: it cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused",
+			"wrong: no more servers may fail", "locks can be taken, none may fail, and 2 things are wrong",
+		}, "restart-guard"},
+		"too few":         {[]string{a, "redis://127.0.0.1:1", "redis://127.0.0.1:2"}, exitNoQuorum, []string{"no lock can be taken: too few servers are usable"}, ""},
+		"the same server": {[]string{a, a, b}, exitNoQuorum, []string{"the same server is given as two nodes"}, ""},
+		"eviction": {[]string{a, b, redisURL(evicts.Addr())}, exitFailed, []string{
+			fmt.Sprintf("wrong: %s: maxmemory-policy is allkeys-lru", evicts.Addr()), "give --restart-guard",
+		}, "no more servers may fail"},
+		"rights": {[]string{"redis://weak:pw@" + mute.Addr()}, exitFailed, []string{
+			"a place in a queue cannot be taken and given back", "refuses SCAN",
+		}, "a mutex cannot be taken"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, out, errs := run(t, strings.Join(c.servers, ","), "doctor")
+			require.Equal(t, c.code, code, out+errs)
+			for _, words := range c.says {
+				require.Contains(t, out, words)
+			}
+			if c.not != "" {
+				require.NotContains(t, out, c.not)
+			}
+		})
+	}
+}
+
+func TestDoctorMeasures(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	code, out, _ := run(t, redisURL(server.Addr()), "doctor", "--json")
+	require.Zero(t, code)
+	var x examination
+	decode(t, out, &x)
+	require.True(t, x.Quorum)
+	require.Len(t, x.Nodes, 1)
+	n := x.Nodes[0]
+	require.True(t, n.Reachable)
+	require.Equal(t, server.Addr(), n.Address)
+	require.Equal(t, []string{"master", "no", "noeviction"}, []string{n.Role, n.AppendOnly, n.EvictionPolicy})
+	require.Regexp(t, `^(Redis|Valkey) \d`, n.Version)
+	require.LessOrEqual(t, n.RoundTrip.Min, n.RoundTrip.Median)
+	require.LessOrEqual(t, n.RoundTrip.Median, n.RoundTrip.Max)
+	require.Less(t, n.ClockOffset, float64(longest.Milliseconds()), "its clock is ours")
+	// Nothing is left but counters that expire by themselves.
+	for _, key := range server.Keys(t) {
+		left := server.Client(t).PTTL(t.Context(), key).Val()
+		require.NotEqual(t, time.Duration(-1), left, "%s stays", key)
+		require.Less(t, left, longest, key)
+	}
+}

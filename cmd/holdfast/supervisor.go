@@ -1,0 +1,153 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lock"
+)
+
+// killAgain is the pause between two SIGKILLs to a group that does not go.
+const killAgain = 100 * time.Millisecond
+
+// Why a command was ended before its lease could expire.
+var (
+	errNotRenewed = errors.New("the lock could not be renewed")
+	errMaxHold    = errors.New("the lock was held for --max-hold")
+)
+
+// A supervisor sees to it that a group does not outlive its lease.
+type supervisor struct {
+	lease  lease
+	group  *group
+	grace  time.Duration
+	margin time.Duration
+	until  time.Time // when renewal stops for good, as --max-hold says; zero: never
+	caught <-chan os.Signal
+	events *events
+
+	// Owned by run.
+	lost       error     // why the group is being ended; nil: it is not
+	killAt     time.Time // when SIGKILL is due, if it is
+	killed     bool
+	interrupts int
+	stopping   bool // a signal that asks to end was forwarded
+}
+
+// run returns when the group is gone: with nil if it ended by itself, and otherwise with the reason why it
+// was ended. The lease may still be valid then, and must be given back in any case.
+func (s *supervisor) run() error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	lost := s.lease.Done()
+	for {
+		select {
+		case <-s.group.gone:
+			return s.lost
+		case sig := <-s.caught:
+			s.forward(sig.(syscall.Signal))
+		case <-lost:
+			lost = nil
+		case <-timer.C:
+		}
+		timer.Reset(time.Until(s.look(time.Now())))
+	}
+}
+
+// look does what is due, and returns when to look again.
+func (s *supervisor) look(now time.Time) (next time.Time) {
+	deadline := s.lease.Deadline() // it moves with each renewal
+	kill := deadline.Add(-s.margin)
+	switch err := s.lease.Err(); {
+	case s.lost != nil:
+	case err != nil:
+		// The keys are gone, or this process was paused for longer than they live: nothing is left that
+		// SIGKILL could be in time for.
+		s.end(err, now.Add(s.grace))
+	case !now.Before(kill.Add(-s.grace)):
+		s.end(s.why(now), kill)
+	default:
+		return kill.Add(-s.grace)
+	}
+	if now.Before(s.killAt) {
+		return s.killAt
+	}
+	if !s.killed {
+		s.killed = true
+		s.events.tell(event{Event: "kill", Name: s.events.name})
+	}
+	s.group.signal(syscall.SIGKILL)
+	return now.Add(killAgain)
+}
+
+// why is the reason why there was no renewal.
+func (s *supervisor) why(now time.Time) error {
+	if !s.until.IsZero() && !now.Before(s.until) {
+		return errMaxHold
+	}
+	return errNotRenewed
+}
+
+// end begins to end the group. SIGCONT lets one that was stopped act on SIGTERM.
+func (s *supervisor) end(why error, killAt time.Time) {
+	s.lost, s.killAt = why, killAt
+	s.group.signal(syscall.SIGTERM)
+	s.group.signal(syscall.SIGCONT)
+	s.events.tell(event{Event: "lost", Name: s.events.name, Error: lossText(why), Reason: reasonOf(why)})
+}
+
+// forward passes a signal on. A second Ctrl-C is for a command that does not heed the first.
+func (s *supervisor) forward(sig syscall.Signal) {
+	switch sig {
+	case syscall.SIGTSTP:
+		s.events.warn("not stopped: the lock could not be renewed meanwhile, and the command goes on")
+		return
+	case syscall.SIGINT:
+		if s.interrupts++; s.interrupts > 1 {
+			s.group.signal(syscall.SIGKILL)
+			return
+		}
+		s.stopping = true
+	case syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTERM:
+		s.stopping = true
+	}
+	s.group.signal(sig)
+}
+
+// lossText says why a lock was lost, for people.
+func lossText(err error) string {
+	var l *lock.LeaseError
+	switch {
+	case errors.Is(err, errMaxHold):
+		return err.Error()
+	case !errors.As(err, &l):
+		return err.Error() + "; `holdfast doctor` may tell why"
+	}
+	text := l.Reason.String()
+	if l.Last != nil {
+		text += ": " + l.Last.Error()
+	}
+	return fmt.Sprintf("%s (hold %s)", text, l.Hold)
+}
+
+// reasonOf is a word for scripts.
+func reasonOf(err error) string {
+	var l *lock.LeaseError
+	switch {
+	case errors.Is(err, errMaxHold):
+		return "maxHold"
+	case !errors.As(err, &l):
+		return "notRenewed"
+	case l.Reason == lock.ReasonGone:
+		return "gone"
+	case l.Reason == lock.ReasonForced:
+		return "forced"
+	case l.Reason == lock.ReasonMaxHold:
+		return "maxHold"
+	default:
+		return "notRenewed"
+	}
+}
