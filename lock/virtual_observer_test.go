@@ -135,6 +135,8 @@ func TestAnObserverIsToldHowALockCame(t *testing.T) {
 		require.Equal(t, lock.HandoverPassed, a.Handover)
 		require.True(t, a.Contended)
 		require.Equal(t, time.Second, a.Waited)
+		require.Equal(t, time.Now(), a.Start.Add(a.Waited))
+		require.Equal(t, a.Start, seen.saw().waits[0].Start, "so one knows which wait is over")
 
 		stranger, saw := w.witnessed()
 		woken := wait(bg, stranger.mutex())
@@ -209,6 +211,11 @@ func TestAnObserverIsToldWhyAnAcquisitionFailed(t *testing.T) {
 		require.NoError(t, held.Unlock(bg))
 		each(w.quorum(), func(n *virtual.Node) { n.Silence(true) })
 		require.Equal(t, "no_quorum", outcome(bg, true))
+		waits := len(seen.saw().waits)
+		down, cancel := context.WithTimeout(bg, 5*time.Second)
+		defer cancel()
+		require.Equal(t, "no_quorum", outcome(down, false))
+		require.Len(t, seen.saw().waits, waits+1, "for nodes, too")
 		each(w.quorum(), func(n *virtual.Node) { n.Silence(false) })
 		require.NoError(t, p.locks.Close())
 		require.Equal(t, "closed", outcome(bg, true))
@@ -441,7 +448,7 @@ func TestAnObserverMayUseLocks(t *testing.T) {
 
 func TestWhatASlowObserverMissesIsLogged(t *testing.T) {
 	inVirtualTime(t, []int{5}, func(t *testing.T, w *world) {
-		const most = 1020
+		const most = 1200
 		var log logbook
 		slow := make(chan struct{})
 		seen := new(witness)
@@ -449,7 +456,7 @@ func TestWhatASlowObserverMissesIsLogged(t *testing.T) {
 		answered := o.Answered
 		o.Answered = func(a lock.NodeAnswer) { <-slow; answered(a) }
 		p := w.process(log.option(), lock.WithObserver(o))
-		for range most { // of five nodes two answers each
+		for range most { // of five nodes about two answers each: more than are kept
 			require.NoError(t, p.mutex().Do(bg, func(context.Context) error { return nil }))
 		}
 		l := w.lock(p.mutex())
