@@ -3,6 +3,7 @@ package otelholdfast
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -37,10 +38,8 @@ type request struct{ node, command, outcome string }
 
 func newMetrics(m metric.Meter, name func(string) string) (*metrics, error) {
 	s := &metrics{name: name}
-	s.series.make = s.newSeries
-	s.series.rest = label{kind: other, name: other}
-	s.nodes.make = newRequest
-	s.nodes.rest = request{other, other, other}
+	s.series.make, s.series.rest, s.series.most = s.newSeries, label{kind: other, name: other}, maxLabels
+	s.nodes.make, s.nodes.rest, s.nodes.most = newRequest, request{other, other, other}, maxRequests
 
 	var errs []error
 	histogram := func(to *metric.Float64Histogram, name, about string, bounds []float64) {
@@ -82,7 +81,8 @@ func (m *metrics) oldest(_ context.Context, o metric.Float64Observer) error {
 func (m *metrics) of(k lock.LockKind, name string) *series {
 	l := label{kind: k.Kind, mode: k.Mode}
 	if m.name != nil {
-		l.name = m.name(name)
+		// Names are any bytes, and text is what metrics are made of.
+		l.name = strings.ToValidUTF8(m.name(name), "\uFFFD")
 	}
 	return m.series.of(l)
 }

@@ -6,8 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// maxSeries bounds a table. OpenTelemetry's own bound is the same.
-const maxSeries = 2000
+const (
+	maxLabels   = 200  // of names, kinds and modes; each has dozens of series
+	maxRequests = 2000 // of nodes, commands and outcomes
+)
 
 // A table has a value for each key, made when the key is first seen. A look-up takes no mutex
 // and allocates nothing. Once the table is full, all new keys share the value of rest.
@@ -18,6 +20,7 @@ const maxSeries = 2000
 type table[K comparable, V any] struct {
 	make func(K) V // immutable
 	rest K         // immutable
+	most int       // immutable
 
 	mu  sync.Mutex // to add
 	all atomic.Pointer[map[K]V]
@@ -30,7 +33,7 @@ func (t *table[K, V]) of(k K) V {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.values()) >= maxSeries {
+	if len(t.values()) >= t.most {
 		k = t.rest
 	}
 	if v, ok := t.values()[k]; ok {
