@@ -112,7 +112,7 @@ func (r *rig) sum(name string, attrs ...string) float64 {
 
 func has(set attribute.Set, attrs ...string) bool {
 	for i := 0; i < len(attrs); i += 2 {
-		if v, ok := set.Value(attribute.Key(attrs[i])); !ok || v.Emit() != attrs[i+1] {
+		if v, ok := set.Value(attribute.Key(attrs[i])); !ok || v.String() != attrs[i+1] {
 			return false
 		}
 	}
