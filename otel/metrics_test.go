@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
 
 	"github.com/holdfast-go/holdfast/fair"
+	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/lock"
 	otelholdfast "github.com/holdfast-go/holdfast/otel"
 	"github.com/holdfast-go/holdfast/readwrite"
@@ -59,6 +60,7 @@ func TestHowLocksCame(t *testing.T) {
 	require.EqualValues(t, 3, r.sum("holdfast.acquire.duration", kind, "reentrant", outcome, "acquired"))
 	require.EqualValues(t, 2, r.sum("holdfast.hold.duration", outcome, "unlocked"))
 	require.EqualValues(t, 1, r.sum("holdfast.contentions"))
+	require.Zero(t, r.sum("holdfast.losses"), "an Unlock is none")
 	r.over()
 }
 
@@ -107,12 +109,13 @@ func TestFailuresAreOfAType(t *testing.T) {
 
 	_, err := m.TryLock(bg)
 	require.ErrorIs(t, err, lock.ErrLocked)
-	late, cancel := context.WithTimeout(bg, 50*time.Millisecond)
-	defer cancel()
-	_, err = m.Lock(late)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
+	late := overdue{bg, make(chan struct{})}
+	waits := wait(late, m)
+	r.becomes(1, "holdfast.waiters")
+	close(late.over)
+	require.ErrorIs(t, r.await(waits), context.DeadlineExceeded)
 	gone, cancel := context.WithCancel(bg)
-	waits := wait(gone, m)
+	waits = wait(gone, m)
 	r.becomes(1, "holdfast.waiters")
 	cancel()
 	require.ErrorIs(t, r.await(waits), context.Canceled)
@@ -187,9 +190,15 @@ func TestLossesHaveAReason(t *testing.T) {
 func TestAServerThatStopsIsSeenInRenewalsBeforeTheLoss(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
-	m := reentrant.New(r.client(lock.WithTTL(4*time.Second)), "orders")
+	m := reentrant.New(r.client(lock.WithTTL(4*time.Second), lock.WithNodeTimeout(200*time.Millisecond)), "orders")
 	l := r.lock(m)
-	r.exceeds(0, "holdfast.renewals", outcome, "confirmed")
+	redistest.Eventually(t, long, func() bool {
+		if l.Err() != nil { // the machine is very busy
+			_ = l.Unlock(bg)
+			l = r.lock(m)
+		}
+		return r.sum("holdfast.renewals", outcome, "confirmed") > 0
+	}, "a renewal is confirmed")
 	r.exceeds(0, "holdfast.validity.remaining", kind, "reentrant")
 	r.exceeds(0, "holdfast.node.requests", "holdfast.node", r.servers[0].Addr(), "holdfast.command", "acquire", outcome, "yes")
 	r.servers[0].Pause()
@@ -197,7 +206,7 @@ func TestAServerThatStopsIsSeenInRenewalsBeforeTheLoss(t *testing.T) {
 	r.exceeds(0, "holdfast.renewals", outcome, "failed")
 	r.exceeds(0, "holdfast.node.requests", "holdfast.node", r.servers[0].Addr(), outcome, "timeout", "error.type", "timeout")
 	r.lost(l)
-	r.becomes(1, "holdfast.losses", reason, "not_renewed")
+	r.exceeds(0, "holdfast.losses", reason, "not_renewed")
 	ctx, cancel := context.WithCancel(bg)
 	waits := wait(ctx, m)
 	r.becomes(1, "holdfast.waiters")
@@ -214,6 +223,8 @@ func TestNothingIsLeftWhenEverythingIsOver(t *testing.T) {
 	clients := []*lock.Client{r.client(lock.WithTTL(5 * time.Second)), r.client(lock.WithTTL(5 * time.Second)), r.client()}
 	var all sync.WaitGroup
 	var calls atomic.Int32
+	r.lock(reentrant.New(clients[0], "kept")) // and never unlocked
+	calls.Add(1)
 	for i := range 240 {
 		locks := clients[i%len(clients)]
 		m := []lock.Locker{
@@ -250,13 +261,14 @@ func TestNothingIsLeftWhenEverythingIsOver(t *testing.T) {
 		}
 	}
 	all.Wait()
-	require.Positive(t, r.sum("holdfast.leases"), "some were not unlocked")
+	require.Positive(t, r.sum("holdfast.leases"))
 	for _, c := range clients {
 		_ = c.Close()
 	}
 	r.over()
 	require.EqualValues(t, calls.Load(), r.sum("holdfast.acquire.duration"))
 	require.Equal(t, r.sum("holdfast.handovers")-r.sum("holdfast.handovers", handover, "reentry"), r.sum("holdfast.hold.duration"))
+	require.Equal(t, r.sum("holdfast.losses"), r.sum("holdfast.hold.duration", outcome, "lost"))
 	require.Zero(t, r.sum("holdfast.leases", "holdfast.lock.name", "a1"), "names are mapped")
 	require.Positive(t, r.sum("holdfast.acquire.duration", "holdfast.lock.name", "a"))
 }

@@ -101,10 +101,11 @@ func TestASpanTellsOfFailure(t *testing.T) {
 	require.Equal(t, "locked", attrs(s.Attributes())["holdfast.outcome"])
 	require.Equal(t, true, attrs(s.Attributes())["holdfast.try"])
 
-	late, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
-	defer cancel()
-	_, err = m.Lock(late)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
+	late := overdue{ctx, make(chan struct{})}
+	waits := wait(late, m)
+	r.becomes(1, "holdfast.waiters")
+	close(late.over)
+	require.ErrorIs(t, r.await(waits), context.DeadlineExceeded)
 	s = r.called(ctx)[1]
 	require.Equal(t, sdktrace.Status{Code: codes.Error, Description: "timeout"}, s.Status())
 	require.Equal(t, "timeout", attrs(s.Attributes())["error.type"])

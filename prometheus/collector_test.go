@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/fair"
+	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/lock"
 	promholdfast "github.com/holdfast-go/holdfast/prometheus"
 	"github.com/holdfast-go/holdfast/readwrite"
@@ -39,18 +40,14 @@ func TestEverythingIsZeroBeforeTheFirstCall(t *testing.T) {
 func TestNothingThatIsKnownIsMissing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 0)
-	found := 0
-	for reason := lock.ReasonNone; !strings.HasPrefix(reason.Code(), "reason_"); reason++ {
+	for reason := lock.ReasonNotRenewed; !strings.HasPrefix(reason.Code(), "reason_"); reason++ {
+		r.sum("holdfast_losses_total", "kind", "fair", "reason", reason.Code())
+	}
+	for _, reason := range []lock.Reason{lock.ReasonNone, lock.ReasonUnlocked, lock.ReasonClosed} {
 		for _, m := range r.series("holdfast_losses_total") {
-			if has(m, "kind", "fair", "reason", reason.Code()) {
-				found++
-			}
-		}
-		if reason == lock.ReasonClosed {
-			require.Zero(t, found, "no loss until here")
+			require.False(t, has(m, "reason", reason.Code()), "%v is no loss", reason)
 		}
 	}
-	require.EqualValues(t, len(r.series("holdfast_losses_total")), 5*found)
 	for h := lock.HandoverFree; !strings.HasPrefix(h.String(), "handover "); h++ {
 		r.sum("holdfast_handovers_total", "kind", "fair", "handover", h.String())
 	}
@@ -107,6 +104,7 @@ holdfast_waiting_oldest_seconds{kind="reentrant",mode=""} 0
 `), "holdfast_contentions_total", "holdfast_handovers_total", "holdfast_leases", "holdfast_waiters", "holdfast_waiting_oldest_seconds"))
 	require.EqualValues(t, 3, r.sum("holdfast_acquire_duration_seconds", "outcome", "acquired"))
 	require.EqualValues(t, 2, r.sum("holdfast_hold_duration_seconds", "outcome", "unlocked"))
+	require.Zero(t, r.sum("holdfast_losses_total"), "an Unlock is none")
 }
 
 func TestEachKindHasItsSeries(t *testing.T) {
@@ -137,12 +135,13 @@ func TestFailuresAreCounted(t *testing.T) {
 	l := r.lock(reentrant.New(r.client(), "orders"))
 	_, err := m.TryLock(bg)
 	require.ErrorIs(t, err, lock.ErrLocked)
-	late, cancel := context.WithTimeout(bg, 50*time.Millisecond)
-	defer cancel()
-	_, err = m.Lock(late)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
+	late := overdue{bg, make(chan struct{})}
+	waits := wait(late, m)
+	r.becomes(1, "holdfast_waiters", "kind", "reentrant")
+	close(late.over)
+	require.ErrorIs(t, r.await(waits), context.DeadlineExceeded)
 	gone, cancel := context.WithCancel(bg)
-	waits := wait(gone, m)
+	waits = wait(gone, m)
 	r.becomes(1, "holdfast_waiters", "kind", "reentrant")
 	cancel()
 	require.ErrorIs(t, r.await(waits), context.Canceled)
@@ -207,9 +206,15 @@ func TestLossesHaveAReason(t *testing.T) {
 func TestAServerThatStopsIsSeenInRenewalsBeforeTheLoss(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
-	m := reentrant.New(r.client(lock.WithTTL(4*time.Second)), "orders")
+	m := reentrant.New(r.client(lock.WithTTL(4*time.Second), lock.WithNodeTimeout(200*time.Millisecond)), "orders")
 	l := r.lock(m)
-	r.exceeds(0, "holdfast_renewals_total", "outcome", "confirmed")
+	redistest.Eventually(t, long, func() bool {
+		if l.Err() != nil { // the machine is very busy
+			_ = l.Unlock(bg)
+			l = r.lock(m)
+		}
+		return r.sum("holdfast_renewals_total", "outcome", "confirmed") > 0
+	}, "a renewal is confirmed")
 	r.exceeds(0, "holdfast_validity_remaining_seconds", "kind", "reentrant")
 	r.exceeds(0, "holdfast_node_requests_total", "node", r.servers[0].Addr(), "command", "acquire", "outcome", "yes")
 	r.servers[0].Pause()
@@ -217,7 +222,7 @@ func TestAServerThatStopsIsSeenInRenewalsBeforeTheLoss(t *testing.T) {
 	r.exceeds(0, "holdfast_renewals_total", "outcome", "failed")
 	r.exceeds(0, "holdfast_node_requests_total", "node", r.servers[0].Addr(), "outcome", "timeout")
 	r.lost(l)
-	r.becomes(1, "holdfast_losses_total", "reason", "not_renewed")
+	r.exceeds(0, "holdfast_losses_total", "reason", "not_renewed")
 	ctx, cancel := context.WithCancel(bg)
 	waits := wait(ctx, m)
 	r.becomes(1, "holdfast_waiters")
@@ -257,6 +262,8 @@ func TestNothingIsLeftWhenEverythingIsOver(t *testing.T) {
 	clients := []*lock.Client{r.client(lock.WithTTL(5 * time.Second)), r.client(lock.WithTTL(5 * time.Second)), r.client()}
 	var all sync.WaitGroup
 	var calls atomic.Int32
+	r.lock(reentrant.New(clients[0], "kept")) // and never unlocked
+	calls.Add(1)
 	for i := range 240 {
 		locks := clients[i%len(clients)]
 		m := []lock.Locker{
@@ -293,12 +300,13 @@ func TestNothingIsLeftWhenEverythingIsOver(t *testing.T) {
 		}
 	}
 	all.Wait()
-	require.Positive(t, r.sum("holdfast_leases"), "some were not unlocked")
+	require.Positive(t, r.sum("holdfast_leases"))
 	for _, c := range clients {
 		_ = c.Close()
 	}
 	r.over()
 	require.EqualValues(t, calls.Load(), r.sum("holdfast_acquire_duration_seconds"))
 	require.Equal(t, r.sum("holdfast_handovers_total")-r.sum("holdfast_handovers_total", "handover", "reentry"), r.sum("holdfast_hold_duration_seconds"))
+	require.Equal(t, r.sum("holdfast_losses_total"), r.sum("holdfast_hold_duration_seconds", "outcome", "lost"))
 	require.Positive(t, r.sum("holdfast_acquire_duration_seconds", "name", "a"))
 }

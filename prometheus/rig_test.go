@@ -42,7 +42,10 @@ func newRig(t *testing.T, nodes int, opts ...promholdfast.Option) *rig {
 // client is one more client, as of another process.
 func (r *rig) client(opts ...lock.ClientOption) *lock.Client {
 	r.t.Helper()
-	locks, err := lock.NewClient(redistest.Clients(r.t, r.servers), append(opts, lock.WithObserver(r.collector.Observer()))...)
+	locks, err := lock.NewClient(redistest.Clients(r.t, r.servers), append([]lock.ClientOption{
+		lock.WithNodeTimeout(time.Second), // a busy machine must not count as a node that is down
+		lock.WithObserver(r.collector.Observer()),
+	}, opts...)...)
 	require.NoError(r.t, err)
 	r.t.Cleanup(func() { _ = locks.Close() })
 	return locks
@@ -155,4 +158,21 @@ func (r *rig) lost(l *lock.Lease) {
 		r.t.Fatal("it is not lost")
 	}
 	require.ErrorIs(r.t, l.Err(), lock.ErrLost)
+}
+
+// An overdue context has a deadline that is over when the test says so.
+type overdue struct {
+	context.Context
+	over chan struct{}
+}
+
+func (o overdue) Done() <-chan struct{} { return o.over }
+
+func (o overdue) Err() error {
+	select {
+	case <-o.over:
+		return context.DeadlineExceeded
+	default:
+		return o.Context.Err()
+	}
 }
