@@ -18,7 +18,7 @@ help: ## list the targets
 
 # The server that tests, faults and measurements run on: a name on the PATH or a path.
 REDIS ?= redis-server
-export HOLDFAST_REDIS := $(if $(findstring /,$(REDIS)),$(abspath $(REDIS)),$(REDIS))
+export HOLDFAST_SERVER := $(if $(findstring /,$(REDIS)),$(abspath $(REDIS)),$(REDIS))
 
 .PHONY: test
 test: tools ## every test, with -race and real servers: make test REDIS=valkey-server for others
@@ -93,9 +93,9 @@ spec: tools ## search the models of the algorithm, and variants that must fail (
 .PHONY: tools
 tools:
 	@missing=; \
-	if ! command -v "$(HOLDFAST_REDIS)" > /dev/null; then \
-		case "$(HOLDFAST_REDIS)" in */*) echo "$(HOLDFAST_REDIS) is no server that can be run" >&2; exit 1;; esac; \
-		missing="$$missing $(HOLDFAST_REDIS)"; \
+	if ! command -v "$(HOLDFAST_SERVER)" > /dev/null; then \
+		case "$(HOLDFAST_SERVER)" in */*) echo "$(HOLDFAST_SERVER) is no server that can be run" >&2; exit 1;; esac; \
+		missing="$$missing $(HOLDFAST_SERVER)"; \
 	fi; \
 	command -v "$$($(GO) env CC)" > /dev/null || missing="$$missing gcc libc6-dev"; \
 	[ -z "$(SPIN)" ] || command -v spin > /dev/null || missing="$$missing spin"; \

@@ -10,7 +10,7 @@
 // That a checker finds what it looks for is shown with [mutants]: bugs that are planted
 // into the library when a worker is built, and each of which must be found.
 //
-// It needs Linux, redis-server on the PATH (or the server that HOLDFAST_REDIS names), and
+// It needs Linux, redis-server on the PATH (or the server that HOLDFAST_SERVER names), and
 // cc for the servers' clocks; without cc it says what it leaves out. What came of its runs is in docs/reliability.md.
 //
 // The same seed gives the same faults at the same times and the same choices of the

@@ -51,7 +51,7 @@ func newAudience(observers []Observer, j *journal) *audience {
 
 // watch runs an acquisition before the eyes of the observers.
 func (s *audience) watch(a *acquisition, block bool) (*Lease, error) {
-	began := Acquisition{LockKind: a.engine.about(), Name: a.engine.name, Try: !block}
+	began := Acquisition{LockKind: a.engine.about(), Name: a.engine.name, Try: !block, Start: a.began}
 	ctx := a.ctx
 	s.each(func(o *Observer) {
 		if o.Began != nil {

@@ -23,8 +23,9 @@ type Observer struct {
 	// was given. It does not concern the wait.
 	Began func(context.Context, Acquisition) context.Context
 
-	// Waits is called when the acquisition has found that others have the lock, and before it waits
-	// for the first time. It is not called of one that does not wait.
+	// Waits is called when the acquisition has found that it cannot have the lock yet, as others have
+	// it or too few nodes answer, and before it waits for the first time. It is not called of one
+	// that does not wait.
 	Waits func(context.Context, Acquisition)
 
 	// Ended is called when it has succeeded or failed.
@@ -58,13 +59,14 @@ type LockKind struct {
 // An Acquisition is one call of Lock, TryLock or Do, as an [Observer] is told of it.
 type Acquisition struct {
 	LockKind
-	Name string // of the lock
-	Try  bool   // it is a TryLock
+	Name  string    // of the lock
+	Try   bool      // it is a TryLock
+	Start time.Time // when it began: the same in all calls that tell of it
 
 	// What follows is zero before Ended.
 
 	Waited    time.Duration // how long it took
-	Contended bool          // it had to wait for others; Waits was called
+	Contended bool          // it had to wait; Waits was called
 	Handover  Handover      // how the lock came, if it did
 	Lease     *Lease        // nil: it failed
 	Err       error         // why

@@ -82,7 +82,7 @@ type process struct {
 }
 
 // command is holdfast with these servers and arguments. Nothing of the environment that tests are run in
-// says where servers are: there HOLDFAST_REDIS is the name of a binary.
+// says where servers are.
 func command(t *testing.T, servers string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), binary, args...)
 	for _, v := range os.Environ() {
