@@ -24,11 +24,12 @@ export HOLDFAST_SERVER := $(if $(findstring /,$(REDIS)),$(abspath $(REDIS)),$(RE
 test: tools ## every test, with -race and real servers: make test REDIS=valkey-server for others
 	@$(GO) run ./internal/suite $(MODULES)
 
-# What depends on the server most: the scripts, and the rules that every kind of lock keeps.
+# What depends on the server most: the scripts, and the rules that every kind of lock keeps. Without the
+# race detector: it is the server that is tried here.
 .PHONY: conformance
 conformance: tools ## the tests that tell most about a server: make conformance REDIS=valkey-server
-	@$(GO) run ./internal/suite .:./lua
-	@$(GO) run ./internal/suite -run '^TestConformance$$' ".:$(addprefix ./,$(dir $(wildcard */conformance_test.go)))"
+	@$(GO) run ./internal/suite -race=false .:./lua
+	@$(GO) run ./internal/suite -race=false -run '^TestConformance' ".:$(addprefix ./,$(dir $(wildcard */conformance_test.go)))"
 
 # A test that fails here and nowhere else depends on how busy the machine is.
 .PHONY: stress

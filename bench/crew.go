@@ -15,6 +15,7 @@ type job struct {
 	Reads   int  // of a hundred times that a worker locks, those to read
 	Writers int  // so many workers write, and alone are recorded; the others read. 0: all do what Reads says
 	Own     bool // a name for each worker; otherwise all lock the same one
+	Room    int  // for so many at once a name has room; 0: for one
 	First   int  // the number of the first worker, among those of all processes
 	// Uncounted: nobody asks for the commands. To count them costs, the more the longer they are.
 	Uncounted bool
@@ -145,7 +146,7 @@ func (c *crew) run(h handle, s *slot, worker int) record {
 			_ = l.unlock()
 			break
 		}
-		gap := s.enter(granted, reads)
+		gap := s.enter(granted, reads, max(1, c.job.Room))
 		if c.job.Hold > 0 {
 			time.Sleep(c.job.Hold)
 		}

@@ -46,6 +46,8 @@ var workloads = []workload{
 	{"hot", "goroutines of one process that want one name", hot},
 	{"fairness", "128 goroutines that want one name and hold it for 2 ms", even},
 	{"processes", "eight processes whose goroutines want one name", processes},
+	{"permits", "goroutines that take permits of a name with room for sixteen", permitsOf},
+	{"several", "four names that are taken together", severalLocks},
 	{"readmostly", "goroutines that lock one name, 99 times of 100 to read", readMostly},
 	{"readers", "one goroutine that writes among many that read", readers},
 	{"held", "leases that are held for three TTLs while the watchdog renews them", leases},

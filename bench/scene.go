@@ -72,8 +72,8 @@ func (s *scene) overlaps() (sum int64) {
 
 // enter notes that the caller was granted the lock at that moment. It returns for how
 // long nobody had it, or a negative number if that is not known.
-func (s *slot) enter(at int64, reads bool) (gap int64) {
-	if inside := s.holders.Add(share(reads)); inside != 1 && (!reads || inside%reader != 0) {
+func (s *slot) enter(at int64, reads bool, room int) (gap int64) {
+	if inside := s.holders.Add(share(reads)); inside > int64(room) && (!reads || inside%reader != 0) {
 		s.overlaps.Add(1)
 	}
 	released := s.released.Swap(0)
