@@ -159,7 +159,7 @@ func (a *acquisition) run(block bool) (*Lease, error) {
 			a.last = &last
 		}
 		if !a.contended && a.waits != nil {
-			a.waits()
+			a.tellWaits()
 		}
 		a.contended = true
 		if err := a.wait(d); err != nil {
@@ -213,6 +213,19 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 		}
 	}
 	return a.turns.try()
+}
+
+// tellWaits tells observers. One that ends the goroutine, as a test does that fails, must not leave the place in
+// line to nobody.
+func (a *acquisition) tellWaits() {
+	told := false
+	defer func() {
+		if !told {
+			a.quit()
+		}
+	}()
+	a.waits()
+	told = true
 }
 
 func (a *acquisition) wait(d denial) error {

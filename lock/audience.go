@@ -84,7 +84,8 @@ func (s *audience) watch(a *acquisition, block bool) (*Lease, error) {
 	return l, err
 }
 
-// follow has the observers told of the end of h, which may have come.
+// follow has the observers told of the end of h. If that has come already, they are told here: the client may be
+// closed by now, and wait for no other goroutine.
 func (s *audience) follow(ctx context.Context, h *hold) {
 	s.mu.Lock()
 	s.contexts[h] = ctx
@@ -93,7 +94,7 @@ func (s *audience) follow(ctx context.Context, h *hold) {
 		h.mu.Lock()
 		reason := h.reason
 		h.mu.Unlock()
-		s.lost(h, reason)
+		s.over(h, reason)
 	}
 }
 
@@ -107,21 +108,21 @@ func (s *audience) leave(h *hold) context.Context {
 	return ctx
 }
 
-// end is the end of h, for reason.
-func (h *hold) end(reason Reason) HoldEnd {
+// report is what is told of the end of h, for reason.
+func (h *hold) report(reason Reason) HoldEnd {
 	return HoldEnd{
 		LockKind: h.engine.about(), Name: h.engine.name, Hold: h.name(), Token: h.token,
 		Held: time.Since(h.began), Reason: reason,
 	}
 }
 
-// unlocked tells, on this goroutine, that h has ended.
-func (s *audience) unlocked(h *hold, reason Reason) {
+// over tells, on this goroutine, that h has ended.
+func (s *audience) over(h *hold, reason Reason) {
 	if s == nil {
 		return
 	}
 	if ctx := s.leave(h); ctx != nil {
-		end := h.end(reason)
+		end := h.report(reason)
 		s.each(func(o *Observer) { o.tell(news{ctx: ctx, ended: &end}) })
 	}
 }
@@ -132,7 +133,7 @@ func (s *audience) lost(h *hold, reason Reason) {
 		return
 	}
 	if ctx := s.leave(h); ctx != nil {
-		end := h.end(reason)
+		end := h.report(reason)
 		s.have(news{ctx: ctx, ended: &end})
 	}
 }
@@ -217,6 +218,7 @@ func (s *audience) deliver() {
 		s.busy = len(all) > 0
 		if !s.busy && s.idle != nil {
 			close(s.idle)
+			s.idle = nil
 		}
 		s.mu.Unlock()
 		if dropped > 0 {

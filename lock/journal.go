@@ -97,6 +97,7 @@ func (j *journal) write() {
 		j.busy = len(records) > 0
 		if !j.busy && j.idle != nil {
 			close(j.idle)
+			j.idle = nil
 		}
 		j.mu.Unlock()
 		if len(records) == 0 {

@@ -200,7 +200,6 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	case h.engine.client.enter() != nil:
 		return h.fail("unlock", ReasonClosed) // Close releases it, or has
 	}
-	defer h.engine.client.leave()
 	return h.release(ctx)
 }
 

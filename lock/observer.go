@@ -14,7 +14,8 @@ import (
 // the Lock, TryLock or Unlock that they tell of, which waits for them. Everything else, the
 // losses above all, is told in order on a goroutine of its own: no lock waits for an observer
 // that is slow. Calls may come at the same time, and none is made with a mutex held, so an
-// observer may use locks itself. If it panics, the lock goes on, and the first panic is logged.
+// observer may use locks itself. Two things it must not do in Waits, as the caller has its place in line by then: wait for
+// a lock of that name, and close the client. If it panics, the lock goes on, and the first panic is logged.
 //
 // Packages otelholdfast and promholdfast, in modules of their own, are made of it.
 type Observer struct {

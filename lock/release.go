@@ -7,8 +7,21 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// release ends the hold, whose last lease has been unlocked.
+// release ends the hold, whose last lease has been unlocked, and leaves the client. Observers are told outside of
+// what Close waits for, as they may call it.
 func (h *hold) release(ctx context.Context) error {
+	c := h.engine.client
+	reason, err := h.end(ctx)
+	c.leave()
+	if reason != ReasonNone {
+		c.audience.over(h, reason)
+		c.tasks.end(h)
+	}
+	return err
+}
+
+// end ends the hold. It returns why it is over, unless that was known before or it is not.
+func (h *hold) end(ctx context.Context) (Reason, error) {
 	h.slot.takeBack()
 	h.mu.Lock()
 	left := len(h.leases)
@@ -25,19 +38,15 @@ func (h *hold) release(ctx context.Context) error {
 		h.slot.give()
 		if errors.Is(over, ErrLost) {
 			h.settle()
-			return h.fail("unlock", reason)
+			return ReasonNone, h.fail("unlock", reason)
 		}
-		return nil
+		return ReasonNone, nil
 	case left > 0:
 		h.slot.give() // re-entered meanwhile
-		return nil
+		return ReasonNone, nil
 	}
 	h.slot.clear(h)
-	c := h.engine.client
-	reason, err := h.giveUp(ctx)
-	c.audience.unlocked(h, reason)
-	c.tasks.end(h)
-	return err
+	return h.giveUp(ctx)
 }
 
 // giveUp passes the lock on, or releases it. It returns why the hold is over: it may turn out that it

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -108,6 +109,7 @@ func (r *renewal) decided(b *redlock.Ballot) {
 	now := time.Now()
 	left := t.validity.Sub(now)
 	renewed := !t.ended && found == confirmed
+	given := t.ended && !errors.Is(t.reason.end(), ErrLost) // back meanwhile: that some nodes do not have it any more is no failure
 	var late *hold
 	if renewed && left < t.ttl/2 && len(t.present) > 0 && t.renewed(now) {
 		late = t.present[0]
@@ -138,7 +140,9 @@ func (r *renewal) decided(b *redlock.Ballot) {
 	if late != nil {
 		t.engine.client.journal.late(late, left)
 	}
-	t.engine.client.audience.renewed(t, b, left, renewed)
+	if found == confirmed || !given {
+		t.engine.client.audience.renewed(t, b, left, found == confirmed)
+	}
 
 	switch {
 	case found == gone:

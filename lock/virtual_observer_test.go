@@ -554,6 +554,103 @@ func TestAnObserverMayUseLocks(t *testing.T) {
 	})
 }
 
+func TestAnObserverMayCloseTheClient(t *testing.T) {
+	for name, observe := range map[string]func(closes func()) lock.Observer{
+		"when a call begins": func(closes func()) lock.Observer {
+			return lock.Observer{Began: func(ctx context.Context, a lock.Acquisition) context.Context {
+				if !a.Try {
+					closes()
+				}
+				return ctx
+			}}
+		},
+		"when a call has ended": func(closes func()) lock.Observer {
+			return lock.Observer{Ended: func(_ context.Context, a lock.Acquisition) {
+				if !a.Try {
+					closes()
+				}
+			}}
+		},
+		"when a hold has ended": func(closes func()) lock.Observer {
+			return lock.Observer{HoldEnded: func(context.Context, lock.HoldEnd) { closes() }}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				var p *process
+				closed := 0
+				p = w.process(lock.WithObserver(observe(func() { closed++; _ = p.locks.Close() })))
+				held := w.lock(reentrantAt(p, "stock"))
+				if l, err := p.mutex().Lock(bg); err == nil {
+					_ = l.Unlock(bg)
+				} else {
+					require.ErrorIs(t, err, lock.ErrClosed)
+				}
+				require.Positive(t, closed)
+				require.ErrorIs(t, held.Err(), lock.ErrClosed)
+				_, err := p.mutex().Lock(bg)
+				require.ErrorIs(t, err, lock.ErrClosed)
+			})
+		})
+	}
+}
+
+// The client is closed between a grant and what the observer is told of it.
+func TestAClientIsClosedWhileAnObserverIsTold(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		seen := new(witness)
+		o := seen.observer(t)
+		ended := o.Ended
+		o.Ended = func(ctx context.Context, a lock.Acquisition) {
+			time.Sleep(time.Second)
+			ended(ctx, a)
+		}
+		p := w.process(lock.WithObserver(o))
+		granted := wait(bg, p.mutex())
+		time.Sleep(time.Second / 2)
+		require.NoError(t, p.locks.Close())
+		require.NoError(t, (<-granted).err)
+		require.Len(t, seen.saw().holds, 1)
+		require.Equal(t, lock.ReasonClosed, seen.saw().holds[0].Reason)
+	})
+}
+
+func TestAnObserverThatEndsTheGoroutineOfAWaiterLeavesNoPlace(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process(lock.WithObserver(lock.Observer{
+			Waits: func(context.Context, lock.Acquisition) { runtime.Goexit() },
+		}))
+		for _, m := range []lock.Locker{p.mutex(), fair.New(p.locks, "stock")} {
+			held := w.lock(m)
+			go func() { _, _ = m.Lock(bg) }() // as a test does that fails
+			synctest.Wait()
+			require.NoError(t, held.Unlock(bg))
+			l, err := m.Lock(bg)
+			require.NoError(t, err)
+			require.NoError(t, l.Unlock(bg))
+		}
+	})
+}
+
+// A renewal that is under way when the lock is given back has not failed.
+func TestARenewalThatAnUnlockOvertakesHasNotFailed(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		const trip = 10 * time.Millisecond
+		p, seen := w.witnessed()
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+		l := w.lock(p.mutex())
+		begun := len(renewals(w.nodes[0]))
+		for len(renewals(w.nodes[0])) == begun {
+			time.Sleep(trip / 10)
+		}
+		require.NoError(t, l.Unlock(bg)) // its answers are on their way
+		time.Sleep(time.Second)
+		for _, r := range seen.saw().renewals {
+			require.True(t, r.Confirmed)
+		}
+	})
+}
+
 func TestWhatASlowObserverMissesIsLogged(t *testing.T) {
 	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
 		const most, holds = 50, 60
