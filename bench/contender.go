@@ -16,7 +16,9 @@ type contender struct {
 	floor bool
 	// shares: its handles are sharing.
 	shares bool
-	open   func(site) (locker, error)
+	// room is for how many holders a name has room; 0: for one.
+	room int
+	open func(site) (locker, error)
 }
 
 // A site is where a contender works.
@@ -56,7 +58,7 @@ var contenders = []contender{
 	{name: "holdfast", open: openHoldfast},
 	{name: "fair", open: openFair},
 	{name: "readwrite", shares: true, open: openReadWrite},
-	{name: "semaphore", open: openSemaphore},
+	{name: "semaphore", room: permits, open: openSemaphore},
 	{name: "several", open: openSeveral(false)},
 	{name: "several-opposite", open: openSeveral(true)},
 	{name: "redsync", open: openRedsync(0)},
@@ -67,7 +69,7 @@ var contenders = []contender{
 	{name: "redsync-local", open: openLocal(openRedsync(0))},
 	{name: "redislock-local", one: true, open: openLocal(openRedislock(100 * time.Millisecond))},
 	{name: "counting", one: true, shares: true, open: openCounting},
-	{name: "polling", one: true, open: openPolling},
+	{name: "polling", one: true, room: permits, open: openPolling},
 	{name: "raw", floor: true, open: openRaw},
 	{name: "scripts", floor: true, open: openScripts},
 	{name: "wire", floor: true, open: openWire},

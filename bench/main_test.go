@@ -44,7 +44,7 @@ func TestContendersExclude(t *testing.T) {
 			f := figures{}
 			for span := 100 * time.Millisecond; f[rate] == 0 && span < 10*time.Second; span *= 2 {
 				var err error
-				f, err = b.try(c, b.on(n, job{Workers: 8, Hold: time.Millisecond}, span))
+				f, err = b.try(c, b.on(n, job{Workers: 2*c.room + 8, Hold: time.Millisecond, Room: c.room}, span))
 				require.NoError(t, err, c.name)
 			}
 			require.Positive(t, f[rate], "%s, N = %d", c.name, n)

@@ -40,7 +40,7 @@ func permitsOf(b *bench) error {
 		few := 0.0 // commands of a pair
 		for _, r := range []permitRun{{1, 128, 0}, {1, permits + 64, hold}, {8, 128, 0}, {8, 512, 0}} {
 			s, err := b.compare(b.among(n, "semaphore", "polling"), func(c contender) (figures, error) {
-				trial := b.on(n, job{Workers: r.workers, Hold: r.hold, Room: permits}, b.hotSpan(r.workers/permits, 8, r.hold))
+				trial := b.on(n, job{Workers: r.workers, Hold: r.hold, Room: c.room}, b.hotSpan(r.workers/permits, 8, r.hold))
 				if r.processes > 1 {
 					trial.processes = r.processes
 				}

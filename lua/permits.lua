@@ -248,8 +248,10 @@ end
 -- each the same slots as the others do.
 local function ahead(queue, waiters, free, now, id)
   local from, dead, sum, fit, dying = 0, 0, 0, {}, 0
+  local page = 2 -- as a rule the first does not fit
   while dead <= 1000 and #fit < 500 do
-    local ids = redis.call('ZRANGE', queue, from, from + 99)
+    local ids = redis.call('ZRANGE', queue, from, from + page - 1)
+    page = math.min(4 * page, 100)
     if not ids[1] then
       return fit, sum, nil, true, dying
     end

@@ -58,8 +58,10 @@ end
 -- or who wants to write, if it reads itself; nil if there is none. Dead ones are dropped on the way.
 local function barrier(queue, waiters, now, id, reader)
   local from, dead = 0, 0
+  local page = 2 -- as a rule the first is in the way
   while dead <= 1000 do
-    local ids = redis.call('ZRANGE', queue, from, from + 99)
+    local ids = redis.call('ZRANGE', queue, from, from + page - 1)
+    page = math.min(4 * page, 100)
     if not ids[1] then
       return nil
     end
