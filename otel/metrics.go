@@ -124,7 +124,7 @@ func isLoss(r lock.Reason) bool { return r != lock.ReasonUnlocked && r != lock.R
 
 func (m *metrics) renewed(r lock.Renewal) {
 	ctx, s := context.Background(), m.of(r.LockKind, r.Name)
-	m.validity.Record(ctx, r.Left.Seconds(), s.plain.record...)
+	m.validity.Record(ctx, max(0, r.Left.Seconds()), s.plain.record...) // a sum that falls is a counter that was reset
 	which := s.failed
 	if r.Confirmed {
 		which = s.confirmed

@@ -217,6 +217,18 @@ func TestAServerThatStopsIsSeenInRenewalsBeforeTheLoss(t *testing.T) {
 }
 
 // Whatever becomes of calls and holds, what goes up comes down.
+func TestARoundThatWasDecidedTooLateLeavesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0)
+	of := lock.LockKind{Kind: "reentrant"}
+	r.observer.Renewed(lock.Renewal{LockKind: of, Name: "orders", Left: 20 * time.Second, Confirmed: true})
+	r.observer.Renewed(lock.Renewal{LockKind: of, Name: "orders", Left: -140 * time.Millisecond})
+	left := r.metrics()["holdfast.validity.remaining"].Data.(metricdata.Histogram[float64]).DataPoints[0]
+	require.EqualValues(t, 2, left.Count)
+	require.EqualValues(t, 20, left.Sum, "a sum never falls, or it is taken for a counter that was reset")
+	require.EqualValues(t, 1, left.BucketCounts[0], "in the bucket of what is over")
+}
+
 func TestNothingIsLeftWhenEverythingIsOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 3, otelholdfast.WithNameAttribute(func(name string) string { return strings.TrimRight(name, "0123456789") }))

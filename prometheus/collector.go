@@ -189,7 +189,7 @@ func (c *Collector) holdEnded(_ context.Context, h lock.HoldEnd) {
 
 func (c *Collector) renewed(r lock.Renewal) {
 	s := c.of(r.LockKind, r.Name)
-	s.validity.Observe(r.Left.Seconds())
+	s.validity.Observe(max(0, r.Left.Seconds())) // a sum that falls is a counter that was reset
 	if r.Confirmed {
 		s.renewals.of("confirmed").Inc()
 	} else {

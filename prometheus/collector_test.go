@@ -233,6 +233,18 @@ func TestAServerThatStopsIsSeenInRenewalsBeforeTheLoss(t *testing.T) {
 }
 
 // Names are bytes.
+func TestARoundThatWasDecidedTooLateLeavesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0, promholdfast.WithKinds("reentrant"))
+	of := lock.LockKind{Kind: "reentrant"}
+	r.collector.Observer().Renewed(lock.Renewal{LockKind: of, Name: "orders", Left: 20 * time.Second, Confirmed: true})
+	r.collector.Observer().Renewed(lock.Renewal{LockKind: of, Name: "orders", Left: -140 * time.Millisecond})
+	left := r.series("holdfast_validity_remaining_seconds")[0].GetHistogram()
+	require.EqualValues(t, 2, left.GetSampleCount())
+	require.EqualValues(t, 20, left.GetSampleSum(), "a sum never falls, or rate takes it for a counter that was reset")
+	require.EqualValues(t, 1, left.GetBucket()[0].GetCumulativeCount(), "in the bucket of what is over")
+}
+
 func TestANameThatIsNoTextIsCounted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1, promholdfast.WithNameLabel(func(name string) string { return name }))
