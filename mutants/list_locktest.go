@@ -253,9 +253,17 @@ var locktestMutants = []Mutant{
 	{
 		Name:    "the newest lease may be over",
 		File:    "locktest/ledger.go",
-		Old:     "if e.lease.Name() == name && e.lease.Err() == nil {",
-		New:     "if e.lease.Name() == name {",
+		Old:     "if e.host == host && e.lease.Name() == name && e.lease.Err() == nil {",
+		New:     "if e.host == host && e.lease.Name() == name {",
 		Package: "locktest",
 		Tests:   "^TestLeaseIsTheProgramsNewest$",
+	},
+	{
+		Name:    "the program has the leases of other processes",
+		File:    "locktest/ledger.go",
+		Old:     "if e.host == host && e.lease.Name() == name",
+		New:     "if e.lease.Name() == name",
+		Package: "locktest",
+		Tests:   "^TestLeaseOfAnotherProcessIsNotTheProgramsOwn$",
 	},
 }
