@@ -203,6 +203,14 @@ var locktestMutants = []Mutant{
 		Tests:   "^TestFailNextIsForOneAcquisitionOfThatName$",
 	},
 	{
+		Name:    "somebody else meets the errors of the program",
+		File:    "locktest/hold.go",
+		Old:     "f.elsewhere = f.process(",
+		New:     "f.elsewhere = f.instance(",
+		Package: "locktest",
+		Tests:   "^TestSomebodyElseMeetsNoErrorOfTheProgram$",
+	},
+	{
 		Name:    "an error that nobody met is forgotten",
 		File:    "locktest/fake.go",
 		Old:     "\tf.ledger.checkFailures(f.t)\n",
