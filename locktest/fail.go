@@ -5,7 +5,11 @@ import "testing"
 // FailNext has the next acquisition of name fail with err, before any node is asked: a Lock,
 // TryLock or Do of any kind, or an Acquire, by any client of the Fake. Its error is a
 // [*lock.AcquireError] that wraps err, as all of them do. Several calls are for as many
-// acquisitions. The test fails at its end if no acquisition has met the error.
+// acquisitions. A [Fake.Hold] is somebody else's, and meets none of the errors. The test fails
+// at its end if no acquisition has met the error.
+//
+// A re-entry meets it, too, which is not so on real servers: it asks no node, and fails only with
+// its lease or its context. So call FailNext while the program does not hold name.
 //
 // It is for errors that are hard to bring about. Prefer a fault where there is one: Hold,
 // Stop and Partition make errors with all that real ones have.

@@ -1,6 +1,7 @@
 package locktest
 
 import (
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -56,7 +57,7 @@ func NewN(t testing.TB, n int, opts ...lock.ClientOption) *Fake {
 		f.nodes = virtual.StartInRealTime(t, n)
 	}
 	t.Cleanup(f.end)
-	f.program = f.process(opts)
+	f.program = f.instance(opts)
 	return f
 }
 
@@ -78,13 +79,20 @@ func (f *Fake) Client() *lock.Client { return f.program.locks }
 // Its leases must be unlocked, too.
 func (f *Fake) NewClient(opts ...lock.ClientOption) *lock.Client {
 	f.t.Helper()
-	return f.process(opts).locks
+	return f.instance(opts).locks
 }
 
 // Redis returns a client of each node, for a program that calls [lock.NewClient] itself. It is
 // in the same process as [Fake.Client]. The Fake knows nothing of the locks of such a program: its
 // leases are not checked at the end, FailNext and Waiters do not concern it, and Lose refuses it.
 func (f *Fake) Redis() []redis.UniversalClient { return f.program.host.Connect() }
+
+// instance starts a process that FailNext concerns.
+func (f *Fake) instance(opts []lock.ClientOption) *process {
+	f.t.Helper()
+	fails := hook.Provided.Fails(f.ledger.fail).(lock.ClientOption)
+	return f.process(slices.Concat(opts, []lock.ClientOption{fails}))
+}
 
 // process starts a process.
 func (f *Fake) process(opts []lock.ClientOption) *process {
@@ -97,8 +105,7 @@ func (f *Fake) process(opts []lock.ClientOption) *process {
 	if !f.bubble {
 		all = append(all, lock.WithNodeTimeout(patience))
 	}
-	fails := hook.Provided.Fails(f.ledger.fail).(lock.ClientOption)
-	locks, err := lock.NewClient(p.host.Connect(), append(append(all, opts...), fails, lock.WithObserver(f.ledger.observer(p.host)))...)
+	locks, err := lock.NewClient(p.host.Connect(), append(append(all, opts...), lock.WithObserver(f.ledger.observer(p.host)))...)
 	if err != nil {
 		f.t.Fatalf("locktest: %v", err)
 	}

@@ -238,6 +238,16 @@ func TestFailNextIsForOneAcquisitionOfThatName(t *testing.T) {
 	})
 }
 
+func TestSomebodyElseMeetsNoErrorOfTheProgram(t *testing.T) {
+	inBoth(t, func(t *testing.T) {
+		f := locktest.New(t)
+		f.FailNext("orders:42", errBroken)
+		f.Hold("orders:42").Release()
+		_, err := reentrant.New(f.NewClient(), "orders:42").TryLock(bg)
+		require.ErrorIs(t, err, errBroken, "an instance of the program meets it")
+	})
+}
+
 func TestErrorThatNobodyMetFailsTheTest(t *testing.T) {
 	failures := recorded(t, func(t testing.TB) {
 		f := locktest.New(t)

@@ -85,12 +85,13 @@ func (l *ledger) find(id string) (e entry, found bool) {
 	return e, false
 }
 
-// last returns the newest lease of name that is not over; nil: there is none.
-func (l *ledger) last(name string) *lock.Lease {
+// last returns the newest lease of name that a process on host has, and that is not over; nil: there
+// is none. Others may have it as well: those who share it, or a holder after a loss.
+func (l *ledger) last(name string, host *virtual.Host) *lock.Lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range slices.Backward(l.entries) {
-		if e.lease.Name() == name && e.lease.Err() == nil {
+		if e.host == host && e.lease.Name() == name && e.lease.Err() == nil {
 			return e.lease
 		}
 	}

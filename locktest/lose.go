@@ -16,11 +16,12 @@ type Lease interface {
 	Err() error
 }
 
-// Lease is the lease of name that the program has, the newest if it has several: for a test
-// that does not see what the program locks. It ends the test if there is none.
+// Lease is the lease of name that the program has by [Fake.Client], the newest if it has several:
+// for a test that does not see what the program locks. Those of other processes do not count. It
+// ends the test if there is none.
 func (f *Fake) Lease(name string) *lock.Lease {
 	f.t.Helper()
-	lease := f.ledger.last(name)
+	lease := f.ledger.last(name, f.program.host)
 	if lease == nil {
 		f.t.Fatalf("locktest: Lease: the program does not hold %q", name)
 	}

@@ -136,6 +136,30 @@ func TestLeaseIsTheProgramsNewest(t *testing.T) {
 	})
 }
 
+func TestLeaseOfAnotherProcessIsNotTheProgramsOwn(t *testing.T) {
+	inBoth(t, func(t *testing.T) {
+		f := locktest.New(t)
+		mine, err := readwrite.New(f.Client(), "config").RLock(bg)
+		require.NoError(t, err)
+		theirs, err := readwrite.New(f.NewClient(), "config").RLock(bg)
+		require.NoError(t, err)
+		f.Lose(f.Lease("config"), lock.ReasonForced)
+		require.ErrorIs(t, mine.Err(), lock.ErrLost)
+		require.NoError(t, theirs.Err(), "which is newer, and another process's")
+		require.NoError(t, theirs.Unlock(bg))
+		failures := recorded(t, func(t testing.TB) {
+			f := locktest.New(t)
+			lease, err := reentrant.New(f.NewClient(), "orders:42").Lock(bg)
+			if err != nil {
+				t.Errorf("%v", err)
+			}
+			defer lease.Unlock(bg)
+			f.Lease("orders:42")
+		})
+		require.True(t, contains(failures, `the program does not hold "orders:42"`), failures)
+	})
+}
+
 func TestLossThatCannotBeIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		bubble  bool

@@ -203,6 +203,14 @@ var locktestMutants = []Mutant{
 		Tests:   "^TestFailNextIsForOneAcquisitionOfThatName$",
 	},
 	{
+		Name:    "somebody else meets the errors of the program",
+		File:    "locktest/hold.go",
+		Old:     "f.elsewhere = f.process(",
+		New:     "f.elsewhere = f.instance(",
+		Package: "locktest",
+		Tests:   "^TestSomebodyElseMeetsNoErrorOfTheProgram$",
+	},
+	{
 		Name:    "an error that nobody met is forgotten",
 		File:    "locktest/fake.go",
 		Old:     "\tf.ledger.checkFailures(f.t)\n",
@@ -253,9 +261,17 @@ var locktestMutants = []Mutant{
 	{
 		Name:    "the newest lease may be over",
 		File:    "locktest/ledger.go",
-		Old:     "if e.lease.Name() == name && e.lease.Err() == nil {",
-		New:     "if e.lease.Name() == name {",
+		Old:     "if e.host == host && e.lease.Name() == name && e.lease.Err() == nil {",
+		New:     "if e.host == host && e.lease.Name() == name {",
 		Package: "locktest",
 		Tests:   "^TestLeaseIsTheProgramsNewest$",
+	},
+	{
+		Name:    "the program has the leases of other processes",
+		File:    "locktest/ledger.go",
+		Old:     "if e.host == host && e.lease.Name() == name",
+		New:     "if e.lease.Name() == name",
+		Package: "locktest",
+		Tests:   "^TestLeaseOfAnotherProcessIsNotTheProgramsOwn$",
 	},
 }

@@ -26,6 +26,7 @@ type metrics struct {
 	waiters, leases                                    metric.Int64UpDownCounter
 	contentions, handovers, losses, renewals, requests metric.Int64Counter
 
+	names  table[string, string] // that are recorded as they are
 	series table[label, *series]
 	nodes  table[request, measurement]
 }
@@ -39,6 +40,7 @@ type request struct{ node, command, outcome string }
 func newMetrics(m metric.Meter, name func(string) string) (*metrics, error) {
 	s := &metrics{name: name}
 	s.series.make, s.series.rest, s.series.most = s.newSeries, label{kind: other, name: other}, maxLabels
+	s.names.make, s.names.rest, s.names.most = func(name string) string { return name }, other, maxNames
 	s.nodes.make, s.nodes.rest, s.nodes.most = newRequest, request{other, other, other}, maxRequests
 
 	var errs []error
@@ -82,7 +84,7 @@ func (m *metrics) of(k lock.LockKind, name string) *series {
 	l := label{kind: k.Kind, mode: k.Mode}
 	if m.name != nil {
 		// Names are any bytes, and text is what metrics are made of.
-		l.name = strings.ToValidUTF8(m.name(name), "\uFFFD")
+		l.name = m.names.of(strings.ToValidUTF8(m.name(name), "\uFFFD"))
 	}
 	return m.series.of(l)
 }
@@ -124,7 +126,7 @@ func isLoss(r lock.Reason) bool { return r != lock.ReasonUnlocked && r != lock.R
 
 func (m *metrics) renewed(r lock.Renewal) {
 	ctx, s := context.Background(), m.of(r.LockKind, r.Name)
-	m.validity.Record(ctx, r.Left.Seconds(), s.plain.record...)
+	m.validity.Record(ctx, max(0, r.Left.Seconds()), s.plain.record...) // a sum that falls is a counter that was reset
 	which := s.failed
 	if r.Confirmed {
 		which = s.confirmed

@@ -217,6 +217,39 @@ func TestAServerThatStopsIsSeenInRenewalsBeforeTheLoss(t *testing.T) {
 }
 
 // Whatever becomes of calls and holds, what goes up comes down.
+func TestNamesThatAreTooManyAreOthers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0, otelholdfast.WithNameAttribute(func(name string) string { return name }))
+	kinds := []lock.LockKind{{Kind: "fair"}, {Kind: "readwrite", Mode: "read"}, {Kind: "readwrite", Mode: "write"}}
+	for i := range 210 {
+		for _, k := range kinds {
+			r.observer.Renewed(lock.Renewal{LockKind: k, Name: fmt.Sprint(i)})
+		}
+	}
+	const name = "holdfast.lock.name"
+	require.Len(t, points(r.metrics()["holdfast.renewals"]), 201*len(kinds), "names are counted, and not the kinds that each is used with")
+	require.EqualValues(t, len(kinds), r.sum("holdfast.renewals", name, "199"))
+	for _, k := range kinds {
+		attrs := []string{kind, k.Kind, name, "other"}
+		if k.Mode != "" {
+			attrs = append(attrs, mode, k.Mode)
+		}
+		require.EqualValues(t, 10, r.sum("holdfast.renewals", attrs...))
+	}
+}
+
+func TestARoundThatWasDecidedTooLateLeavesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0)
+	of := lock.LockKind{Kind: "reentrant"}
+	r.observer.Renewed(lock.Renewal{LockKind: of, Name: "orders", Left: 20 * time.Second, Confirmed: true})
+	r.observer.Renewed(lock.Renewal{LockKind: of, Name: "orders", Left: -140 * time.Millisecond})
+	left := r.metrics()["holdfast.validity.remaining"].Data.(metricdata.Histogram[float64]).DataPoints[0]
+	require.EqualValues(t, 2, left.Count)
+	require.EqualValues(t, 20, left.Sum, "a sum never falls, or it is taken for a counter that was reset")
+	require.EqualValues(t, 1, left.BucketCounts[0], "in the bucket of what is over")
+}
+
 func TestNothingIsLeftWhenEverythingIsOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 3, otelholdfast.WithNameAttribute(func(name string) string { return strings.TrimRight(name, "0123456789") }))

@@ -44,7 +44,7 @@ func WithTracerProvider(p trace.TracerProvider) Option {
 // removed and may tell of people.
 //
 // The function must be safe for concurrent use, and always say the same of a name. After two
-// hundred different answers, all new ones are recorded as "other".
+// hundred different answers, all new ones are recorded as "other"; kinds and modes do not count.
 func WithNameAttribute(of func(name string) string) Option {
 	return option(func(s *settings) { s.name = of })
 }

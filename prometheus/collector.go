@@ -27,7 +27,7 @@ func (o option) apply(s *settings) { o(s) }
 // have time series of its own, which are never removed and may tell of people.
 //
 // The function must be safe for concurrent use, and always say the same of a name. After two
-// hundred different answers, all new ones are counted as "other". As names are not known beforehand, series
+// hundred different answers, all new ones are counted as "other"; kinds and modes do not count. As names are not known beforehand, series
 // begin with the first call for a name.
 func WithNameLabel(of func(name string) string) Option {
 	return option(func(s *settings) { s.name = of })
@@ -55,6 +55,7 @@ type Collector struct {
 	contentions, handovers, losses, renewals, requests *prometheus.CounterVec
 	oldest                                             *prometheus.Desc
 
+	names  table[string, string] // that are counted as they are
 	series table[label, *series]
 	nodes  table[request, prometheus.Counter]
 }
@@ -72,6 +73,7 @@ func New(opts ...Option) *Collector {
 	}
 	c := &Collector{name: s.name}
 	c.series.make, c.series.rest, c.series.most = c.newSeries, label{kind: other, name: other}, maxLabels
+	c.names.make, c.names.rest, c.names.most = func(name string) string { return name }, other, maxNames
 	c.nodes.make = func(r request) prometheus.Counter {
 		return c.requests.WithLabelValues(r.node, r.command, r.outcome)
 	}
@@ -189,7 +191,7 @@ func (c *Collector) holdEnded(_ context.Context, h lock.HoldEnd) {
 
 func (c *Collector) renewed(r lock.Renewal) {
 	s := c.of(r.LockKind, r.Name)
-	s.validity.Observe(r.Left.Seconds())
+	s.validity.Observe(max(0, r.Left.Seconds())) // a sum that falls is a counter that was reset
 	if r.Confirmed {
 		s.renewals.of("confirmed").Inc()
 	} else {

@@ -233,6 +233,18 @@ func TestAServerThatStopsIsSeenInRenewalsBeforeTheLoss(t *testing.T) {
 }
 
 // Names are bytes.
+func TestARoundThatWasDecidedTooLateLeavesNothing(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0, promholdfast.WithKinds("reentrant"))
+	of := lock.LockKind{Kind: "reentrant"}
+	r.collector.Observer().Renewed(lock.Renewal{LockKind: of, Name: "orders", Left: 20 * time.Second, Confirmed: true})
+	r.collector.Observer().Renewed(lock.Renewal{LockKind: of, Name: "orders", Left: -140 * time.Millisecond})
+	left := r.series("holdfast_validity_remaining_seconds")[0].GetHistogram()
+	require.EqualValues(t, 2, left.GetSampleCount())
+	require.EqualValues(t, 20, left.GetSampleSum(), "a sum never falls, or rate takes it for a counter that was reset")
+	require.EqualValues(t, 1, left.GetBucket()[0].GetCumulativeCount(), "in the bucket of what is over")
+}
+
 func TestANameThatIsNoTextIsCounted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1, promholdfast.WithNameLabel(func(name string) string { return name }))
@@ -244,13 +256,21 @@ func TestNamesThatAreTooManyAreOthers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 0, promholdfast.WithNameLabel(func(name string) string { return name }))
 	o := r.collector.Observer()
+	kinds := []lock.LockKind{{Kind: "fair"}, {Kind: "readwrite", Mode: "read"}, {Kind: "readwrite", Mode: "write"}}
 	for i := range 210 {
-		o.Waits(bg, lock.Acquisition{LockKind: lock.LockKind{Kind: "fair"}, Name: fmt.Sprint(i)})
+		for _, k := range kinds {
+			o.Waits(bg, lock.Acquisition{LockKind: k, Name: fmt.Sprint(i)})
+		}
 	}
-	require.Len(t, r.series("holdfast_waiters"), 201)
-	require.EqualValues(t, 10, r.sum("holdfast_waiters", "kind", "other", "name", "other"))
+	require.Len(t, r.series("holdfast_waiters"), 201*len(kinds), "names are counted, and not the kinds that each is used with")
+	require.EqualValues(t, len(kinds), r.sum("holdfast_waiters", "name", "199"))
+	for _, k := range kinds {
+		require.EqualValues(t, 10, r.sum("holdfast_waiters", "kind", k.Kind, "mode", k.Mode, "name", "other"))
+	}
 	for i := range 210 {
-		o.Ended(bg, lock.Acquisition{LockKind: lock.LockKind{Kind: "fair"}, Name: fmt.Sprint(i), Contended: true, Err: lock.ErrClosed})
+		for _, k := range kinds {
+			o.Ended(bg, lock.Acquisition{LockKind: k, Name: fmt.Sprint(i), Contended: true, Err: lock.ErrClosed})
+		}
 	}
 	r.over()
 }

@@ -65,7 +65,7 @@ func (c *Collector) of(k lock.LockKind, name string) *series {
 	l := label{kind: k.Kind, mode: k.Mode}
 	if c.name != nil {
 		// Names are any bytes, and text is what metrics are made of.
-		l.name = strings.ToValidUTF8(c.name(name), "\uFFFD")
+		l.name = c.names.of(strings.ToValidUTF8(c.name(name), "\uFFFD"))
 	}
 	return c.series.of(l)
 }

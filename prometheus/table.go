@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	maxLabels   = 200  // of names, kinds and modes; each has dozens of series
+	maxNames    = 200  // each has dozens of series for each kind and mode that it is used with
+	maxLabels   = 5000 // of kinds, modes and names: more than there can be, unless a program makes kinds up
 	maxRequests = 2000 // of nodes, commands and outcomes
 )
 

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/holdfast-go/holdfast/lock"
@@ -26,12 +26,18 @@ var (
 	errStale    = errors.New("a later holder of the lock has written since")
 )
 
-// set writes the state of an order. It relies on its callers for the lock, and checks that:
-// that they have it, and, as a database would, that no later holder has been there.
-func (o *orders) set(ctx context.Context, id, state string) error {
-	lease, found := lock.FromContext(ctx)
-	if !found || !lock.Holds(ctx, lockOf(id)) {
-		return errUnlocked
+// set writes the state of an order. It relies on its callers for the lock, and checks that the
+// lease is one of this order's lock and goes on, and, as a database would, that no later holder has
+// been there.
+//
+// It is given the lease, as the token must be one of this very lock. That of a context may be of
+// another: lock.FromContext returns the innermost lease, and lock.Holds is true of an outer one, too.
+func (o *orders) set(lease *lock.Lease, id, state string) error {
+	if lease.Name() != lockOf(id) {
+		return fmt.Errorf("%w, and not under that of %q", errUnlocked, lease.Name())
+	}
+	if err := lease.Err(); err != nil {
+		return err
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()

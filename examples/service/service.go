@@ -68,5 +68,5 @@ func (s *service) shipOnce(ctx context.Context, id string) error {
 	if err := s.carrier(ctx, id); err != nil {
 		return errors.Join(err, lease.Err())
 	}
-	return s.orders.set(ctx, id, shipped)
+	return s.orders.set(lease, id, shipped)
 }

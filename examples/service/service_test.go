@@ -142,11 +142,12 @@ func TestErrorThatNobodyHasThoughtOfIsAnInternalOne(t *testing.T) {
 
 func TestOrderIsNotChangedWithoutItsLock(t *testing.T) {
 	inBubble(t, 0, func(t *testing.T, b *bench) {
-		require.ErrorIs(t, b.orders.set(t.Context(), "42", shipped), errUnlocked)
-		require.NoError(t, b.orderLock(lockOf("43")).Do(t.Context(), func(ctx context.Context) error {
-			require.ErrorIs(t, b.orders.set(ctx, "42", shipped), errUnlocked, "that is the lock of another order")
-			return nil
-		}))
+		other, err := b.orderLock(lockOf("43")).Lock(t.Context())
+		require.NoError(t, err)
+		require.ErrorIs(t, b.orders.set(other, "42", shipped), errUnlocked)
+		require.NoError(t, other.Unlock(t.Context()))
+		require.ErrorIs(t, b.orders.set(other, "43", shipped), lock.ErrReleased, "it is over")
+		require.Empty(t, b.orders.rows)
 	})
 }
 
@@ -156,6 +157,26 @@ func TestLaterHolderIsNotOverwritten(t *testing.T) {
 		require.NoError(t, err)
 		defer paused.Unlock(t.Context())
 		b.orders.rows["42"] = order{shipped, paused.Token() + 1}
-		require.ErrorIs(t, b.orders.set(paused.Context(t.Context()), "42", "new"), errStale)
+		require.ErrorIs(t, b.orders.set(paused, "42", "new"), errStale)
+	})
+}
+
+// Each name has tokens of its own. One of another lock says nothing of who else has been there.
+func TestTokenOfAnotherLockIsNotTheOrders(t *testing.T) {
+	inBubble(t, 0, func(t *testing.T, b *bench) {
+		for range 5 { // the other one has had more holders
+			require.NoError(t, b.orderLock("customer:7").Do(t.Context(), func(context.Context) error { return nil }))
+		}
+		outer, err := b.orderLock(lockOf("42")).Lock(t.Context())
+		require.NoError(t, err)
+		defer outer.Unlock(t.Context())
+		require.NoError(t, b.orderLock("customer:7").Do(outer.Context(t.Context()), func(ctx context.Context) error {
+			locktest.AssertHeld(t, ctx, lockOf("42"))
+			inner, _ := lock.FromContext(ctx)
+			require.NotEqual(t, outer.Token(), inner.Token())
+			require.ErrorIs(t, b.orders.set(inner, "42", shipped), errUnlocked, "the innermost lease is of another lock")
+			return b.orders.set(outer, "42", shipped)
+		}))
+		require.Equal(t, order{shipped, outer.Token()}, b.orders.get("42"))
 	})
 }
