@@ -104,7 +104,7 @@ const (
 	HandoverReentry                 // the owner had it already
 	HandoverPassed                  // another goroutine of this process has passed it on or shares it, without a command
 	HandoverMessage                 // the release woke who waited: by a message, or within this process
-	HandoverPoll                    // who waited has looked: the holder's TTL was over, or a message was missed
+	HandoverPoll                    // who waited has looked: after it began to listen, or after split votes; or the holder's TTL was over, or a message was missed
 )
 
 var handovers = [...]string{

@@ -5,8 +5,8 @@ var lockObserverMutants = []Mutant{
 	{
 		Name:    "an end is told that no beginning was told of",
 		File:    "lock/audience.go",
-		Old:     "	if ctx := s.leave(h); ctx != nil {\n		end := h.end(reason)\n		s.each(",
-		New:     "	if ctx := s.leave(h); ctx != nil || h != nil {\n		end := h.end(reason)\n		s.each(",
+		Old:     "	if ctx := s.leave(h); ctx != nil {\n		end := h.report(reason)\n		s.each(",
+		New:     "	if ctx := s.leave(h); ctx != nil || h != nil {\n		end := h.report(reason)\n		s.each(",
 		Package: "lock",
 		Tests:   "^TestEachHoldThatAnObserverIsToldOfEnds$|^TestAHoldThatNobodyWasGivenDoesNotEnd$",
 	},

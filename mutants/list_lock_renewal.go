@@ -60,8 +60,8 @@ var lockRenewalMutants = []Mutant{
 	{
 		Name:    "a minority confirms a renewal",
 		File:    "lock/renew.go",
-		Old:     "found == confirmed",
-		New:     "found != gone",
+		Old:     "!t.ended && found == confirmed",
+		New:     "!t.ended && found != gone",
 		Package: "lock",
 		Tests:   "^TestLeaseIsLostAtItsDeadlineWhenAMinorityAnswers$",
 	},
