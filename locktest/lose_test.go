@@ -107,7 +107,11 @@ func TestIsolationKeepsAPartition(t *testing.T) {
 		lease, err := l.Lock(bg)
 		require.NoError(t, err)
 		f.Lose(lease, lock.ReasonNotRenewed)
+		soon, cancel := context.WithTimeout(bg, within)
+		defer cancel()
+		require.NoError(t, l.Do(soon, func(context.Context) error { return nil }), "the others are reached again")
 		f.Stop(1)
+		f.Advance(within) // a node that could be reached would be
 		_, err = l.TryLock(bg)
 		require.ErrorIs(t, err, lock.ErrNoQuorum, "node 0 is cut off still")
 		f.Heal()
