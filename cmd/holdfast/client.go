@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 
 	"github.com/redis/go-redis/v9"
 
@@ -45,7 +44,7 @@ func (a *app) locks(servers []server, options ...lock.ClientOption) (*lock.Clien
 	}
 	options = append([]lock.ClientOption{lock.WithPrefix(a.prefix), lock.WithRestartGuard(a.guard)}, options...)
 	if a.verbose {
-		options = append(options, lock.WithLogger(slog.New(slog.NewTextHandler(os.Stderr, nil))))
+		options = append(options, lock.WithLogger(slog.New(slog.NewTextHandler(a.stderr, nil))))
 	}
 	c, err := lock.NewClient(nodes, options...)
 	if err != nil {

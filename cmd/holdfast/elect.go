@@ -76,6 +76,7 @@ func (e *candidacy) check(cmd *cobra.Command, rest []string) (err error) {
 var errTermLost = errors.New("the leadership was lost")
 
 func (e *candidacy) run(a *app) error {
+	outlivePipes()
 	caught, stop := listen()
 	defer stop()
 	r := &runner{flags: &e.lockFlags, words: e.words, path: e.path, caught: caught, events: a.events(e.name)}

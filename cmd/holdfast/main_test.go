@@ -98,7 +98,10 @@ func command(t *testing.T, servers string, args ...string) *exec.Cmd {
 func begin(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
 	p := &process{t: t, cmd: cmd, over: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = &p.out, &p.err
+	cmd.Stdout = &p.out
+	if cmd.Stderr == nil {
+		cmd.Stderr = &p.err
+	}
 	cmd.WaitDelay = longest
 	require.NoError(t, cmd.Start())
 	go func() {

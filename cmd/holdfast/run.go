@@ -164,6 +164,7 @@ func waitFor(text string) (time.Duration, error) {
 }
 
 func (j *job) run(a *app) error {
+	outlivePipes()
 	caught, stop := listen()
 	defer stop()
 	events := a.events(j.wish.name)

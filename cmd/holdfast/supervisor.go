@@ -75,11 +75,11 @@ func (s *supervisor) look(now time.Time) (next time.Time) {
 	if now.Before(s.killAt) {
 		return s.killAt
 	}
+	s.group.signal(syscall.SIGKILL)
 	if !s.killed {
 		s.killed = true
 		s.events.tell(event{Event: "kill", Name: s.events.name})
 	}
-	s.group.signal(syscall.SIGKILL)
 	return now.Add(killAgain)
 }
 
