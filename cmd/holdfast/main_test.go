@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv(holdfastEnv) != "" && os.Getenv("HOLDFAST_TOKEN") == "":
 		os.Exit(execute(os.Args[1:]))
-	case beChild():
+	case beWanderer(), beChild():
 		return
 	}
 	os.Exit(withBinary(func() int { return redistest.Run(m) }))
