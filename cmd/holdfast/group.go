@@ -43,7 +43,7 @@ func find(name string) (string, error) {
 	switch {
 	case err == nil:
 		return path, nil
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EISDIR):
 		return "", exit(exitCannotRun, err)
 	default:
 		return "", exit(exitNotFound, err)

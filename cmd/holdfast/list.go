@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -74,7 +73,12 @@ func (a *app) tolerate(err error) error {
 	if err == nil || errors.Is(err, lock.ErrNoQuorum) {
 		return err
 	}
-	fmt.Fprintln(os.Stderr, "holdfast: the list is complete, but not all servers could be asked:", err)
+	text := "the list is complete, but not all servers could be asked: " + err.Error()
+	if a.json {
+		_ = document(a.stderr, map[string]string{"event": "warning", "error": text}) // it has nothing that cannot be marshalled
+	} else {
+		fmt.Fprintln(a.stderr, "holdfast:", oneLine(text))
+	}
 	return nil
 }
 

@@ -17,7 +17,7 @@ func TestCommandIsGoneBeforeTheKeysCanExpire(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
 	proxy := redistest.NewProxy(t, server.Addr())
-	p := beginStubborn(t, server, redisURL(proxy.Addr()), "x", "--ttl", "4s", "--grace", "1s")
+	p := beginStubborn(t, server, redisURL(proxy.Addr()), "x", "--ttl", "8s", "--grace", "1s") // with a margin that a busy machine is late by
 	pid := p.pid()
 	proxy.Blackhole(true)
 
@@ -37,7 +37,7 @@ func TestCommandIsGoneBeforeTheKeysExpireOnAQuorum(t *testing.T) {
 	servers := redistest.StartN(t, 3)
 	proxies := []*redistest.Proxy{redistest.NewProxy(t, servers[1].Addr()), redistest.NewProxy(t, servers[2].Addr())}
 	urls := redisURL(servers[0].Addr()) + "," + redisURL(proxies[0].Addr()) + "," + redisURL(proxies[1].Addr())
-	p := beginStubborn(t, servers[2], urls, "x", "--ttl", "4s")
+	p := beginStubborn(t, servers[2], urls, "x", "--ttl", "8s")
 	for _, proxy := range proxies {
 		proxy.Blackhole(true)
 	}

@@ -72,7 +72,7 @@ error; with "name", "id", "token", "slots", "deadline", "reason" (notRenewed, go
 				return err
 			}
 			j.wish.name = name
-			if err := j.check(cmd, rest); err != nil {
+			if err := j.check(cmd, rest, a.guard); err != nil {
 				return err
 			}
 			return j.run(a)
@@ -106,9 +106,9 @@ func split(args []string, dash int) (name string, rest []string, err error) {
 }
 
 // check completes the job, and refuses what makes no sense.
-func (j *job) check(cmd *cobra.Command, rest []string) (err error) {
+func (j *job) check(cmd *cobra.Command, rest []string, guard time.Duration) (err error) {
 	f := cmd.Flags()
-	if err := j.lockFlags.check(f); err != nil {
+	if err := j.lockFlags.check(f, guard); err != nil {
 		return err
 	}
 	if j.wish.wait, err = waitFor(j.waitText); err != nil {
@@ -183,7 +183,7 @@ func (j *job) run(a *app) error {
 		// It ended by itself, but perhaps not before the lock did.
 		return exit(exitLost, fmt.Errorf("lock %q was lost before the command had ended: %s", g.name, lossText(released)))
 	case lost == nil && released != nil:
-		events.warn(fmt.Sprintf("the command has ended, but the lock may stay until its TTL is over: %v", released))
+		events.warn(unreleased(released))
 	}
 	if released == nil {
 		events.tell(event{Event: "released", Name: g.name, ID: g.ID()})
@@ -197,23 +197,25 @@ func (j *job) run(a *app) error {
 	return nil
 }
 
+// unreleased warns of a lock that could not be released. The command's own code tells how it went nevertheless.
+func unreleased(err error) string {
+	return fmt.Sprintf("the command has ended, but the lock may stay until its TTL is over: %v", err)
+}
+
 // obtain waits for the lock. A signal ends the wait.
 func (j *job) obtain(a *app, caught <-chan os.Signal) (g *grant, closing func(), err error) {
+	c, closing, err := a.openUnless(caught, j.client(j.words)...)
+	if err != nil {
+		return nil, nil, err
+	}
 	interrupted, err := interruptible(caught, func(ctx context.Context) error {
-		c, done, err := a.open(j.client(j.words)...)
-		if err != nil {
-			return err
-		}
-		closing = done
 		g, err = j.wish.acquire(ctx, c)
 		return err
 	})
 	if err = errors.Join(interrupted, err); err == nil {
 		return g, closing, nil
 	}
-	if closing != nil {
-		closing() // which releases the lock if the signal came just after the grant
-	}
+	closing() // which releases the lock if the signal came just after the grant
 	switch {
 	case interrupted != nil:
 		return nil, nil, interrupted
