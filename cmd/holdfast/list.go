@@ -20,7 +20,8 @@ func (a *app) listCommand() *cobra.Command {
 		Long: `List the locks that are held or waited for and whose names match PATTERN, a glob as Redis has it. All keys of all servers
 are looked at by SCAN, in small steps: servers go on serving, but it takes a while where there are many keys.
 
-With --json, one document per line, each as ` + "`holdfast status --json`" + ` prints it.`,
+With --json, one document per line, each as ` + "`holdfast status --json`" + ` prints it. If not all servers could be asked,
+stderr has an object whose "event" is warning.`,
 		Example: `  holdfast list
   holdfast list 'orders:*'
   holdfast list --json | jq -r 'select(.waiters | length > 0) | .name'`,

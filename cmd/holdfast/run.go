@@ -38,11 +38,12 @@ every process of its group have ended. No shell is involved, unless -c asks for 
 If the lock cannot be renewed, as when servers are down, the command's process group gets SIGTERM in time for it
 to have --grace until SIGKILL, and SIGKILL before the lock can expire. If the lock is deleted or ended by force, or
 holdfast itself was stopped for too long, there is no such time: the group gets SIGTERM at once, and SIGKILL after
---grace. A process that leaves the group, such as a daemon, is not ended.
+--grace. On Linux, what descends from the command and has left the group, as by timeout or setsid, is ended with
+it; elsewhere it is not. If the group ends by itself, the lock is released, and what has left it goes on.
 
 When holdfast starts, a quorum of the servers must answer, however long --wait is.
 
-HUP, INT, QUIT, TERM, USR1, USR2 and WINCH are passed on to the group. A second INT (Ctrl-C) kills it.
+HUP, INT, QUIT, TERM, USR1, USR2 and WINCH are passed on to the group; the first four are followed by CONT. A second INT (Ctrl-C) kills it.
 While holdfast waits for the lock, these signals except WINCH end it, and nothing stays locked.
 
 The command's environment has

@@ -26,7 +26,7 @@ func (a *app) topCommand() *cobra.Command {
 If stdout is not a terminal, it is printed once, as a plain table.
 
 With --json, one document: "nodes" ("address", "up", "votes", "error") and "locks", each as
-` + "`holdfast status --json`" + ` prints it.`,
+` + "`holdfast status --json`" + ` prints it. Exit code 69 if too few servers answered, unless on a terminal.`,
 		Example: `  holdfast top
   holdfast top --interval 5s 'orders:*'
   holdfast top | head`,
