@@ -31,6 +31,34 @@ func (a *app) open(options ...lock.ClientOption) (*lock.Client, func(), error) {
 	}, nil
 }
 
+// openUnless is open, given up at the first signal that would end a process: servers that are silent keep open for seconds.
+// Its goroutine ends with open, or with the process, as nothing has been granted that it would have to give back.
+func (a *app) openUnless(caught <-chan os.Signal, options ...lock.ClientOption) (c *lock.Client, closing func(), err error) {
+	opened := make(chan struct{})
+	var client *lock.Client
+	var done func()
+	var failed error
+	go func() {
+		defer close(opened)
+		client, done, failed = a.open(options...)
+	}()
+	interrupted, err := interruptible(caught, func(ctx context.Context) error {
+		select {
+		case <-opened:
+			return failed
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	switch {
+	case interrupted != nil:
+		return nil, nil, interrupted
+	case err != nil:
+		return nil, nil, err
+	}
+	return client, done, nil
+}
+
 // locks makes a client for locks on these servers.
 func (a *app) locks(servers []server, options ...lock.ClientOption) (*lock.Client, error) {
 	switch {
@@ -43,9 +71,13 @@ func (a *app) locks(servers []server, options ...lock.ClientOption) (*lock.Clien
 	for i, s := range servers {
 		nodes[i] = s.client
 	}
-	options = append([]lock.ClientOption{lock.WithPrefix(a.prefix), lock.WithRestartGuard(a.guard)}, options...)
+	common := []lock.ClientOption{lock.WithPrefix(a.prefix), lock.WithRestartGuard(a.guard)}
+	if a.guard > 0 && a.guard < defaultTTL {
+		common = append(common, lock.WithTTL(a.guard)) // of no lock, but the library's default would be refused
+	}
+	options = append(common, options...)
 	if a.verbose {
-		options = append(options, lock.WithLogger(slog.New(slog.NewTextHandler(os.Stderr, nil))))
+		options = append(options, lock.WithLogger(slog.New(slog.NewTextHandler(a.stderr, nil))))
 	}
 	c, err := lock.NewClient(nodes, options...)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +46,7 @@ With --json, events are those of ` + "`holdfast run`" + `.
 				return err
 			}
 			e.name = name
-			if err := e.check(cmd, rest); err != nil {
+			if err := e.check(cmd, rest, a.guard); err != nil {
 				return err
 			}
 			return e.run(a)
@@ -56,8 +57,8 @@ With --json, events are those of ` + "`holdfast run`" + `.
 	return cmd
 }
 
-func (e *candidacy) check(cmd *cobra.Command, rest []string) (err error) {
-	if err := e.lockFlags.check(cmd.Flags()); err != nil {
+func (e *candidacy) check(cmd *cobra.Command, rest []string, guard time.Duration) (err error) {
+	if err := e.lockFlags.check(cmd.Flags(), guard); err != nil {
 		return err
 	}
 	if e.words, err = e.lockFlags.words(rest); err != nil {
@@ -76,24 +77,15 @@ func (e *candidacy) check(cmd *cobra.Command, rest []string) (err error) {
 var errTermLost = errors.New("the leadership was lost")
 
 func (e *candidacy) run(a *app) error {
+	outlivePipes()
 	caught, stop := listen()
 	defer stop()
 	r := &runner{flags: &e.lockFlags, words: e.words, path: e.path, caught: caught, events: a.events(e.name)}
-	var c *lock.Client
-	var closing func()
-	interrupted, err := interruptible(caught, func(context.Context) (err error) {
-		c, closing, err = a.open(e.client(e.words)...)
-		return err
-	})
-	if closing != nil {
-		defer closing()
-	}
-	switch {
-	case interrupted != nil:
-		return interrupted
-	case err != nil:
+	c, closing, err := a.openUnless(caught, e.client(e.words)...)
+	if err != nil {
 		return err
 	}
+	defer closing()
 	for {
 		code, err := e.campaign(c, r)
 		switch {
@@ -174,7 +166,11 @@ func (e *candidacy) campaign(c *lock.Client, r *runner) (code int, err error) {
 	case errors.Is(ran, lock.ErrLost):
 		return 0, fmt.Errorf("%w: %s", errTermLost, lossText(ran))
 	}
-	r.events.tell(event{Event: "released", Name: e.name, ID: l.ID()})
+	if ran != nil {
+		r.events.warn(unreleased(ran))
+	} else {
+		r.events.tell(event{Event: "released", Name: e.name, ID: l.ID()})
+	}
 	return code, nil
 }
 

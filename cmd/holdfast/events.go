@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 )
@@ -27,11 +26,11 @@ type events struct {
 	name    string // of the lock
 	json    bool
 	verbose bool
-	out     io.Writer
+	out     io.Writer // never blocks
 }
 
 func (a *app) events(name string) *events {
-	return &events{name: name, json: a.json, verbose: a.verbose, out: os.Stderr}
+	return &events{name: name, json: a.json, verbose: a.verbose, out: a.stderr}
 }
 
 func (e *events) tell(ev event) {
@@ -40,7 +39,7 @@ func (e *events) tell(ev event) {
 		line, _ := json.Marshal(ev) // it has nothing that cannot be marshalled
 		fmt.Fprintf(e.out, "%s\n", line)
 	case e.verbose:
-		fmt.Fprintf(e.out, "holdfast: lock %q: %s\n", e.name, ev)
+		fmt.Fprintf(e.out, "holdfast: lock %q: %s\n", e.name, oneLine(ev.String()))
 	}
 }
 
@@ -51,7 +50,7 @@ func (e *events) warn(text string) {
 		fmt.Fprintf(e.out, "%s\n", line)
 		return
 	}
-	fmt.Fprintf(e.out, "holdfast: lock %q: %s\n", e.name, text)
+	fmt.Fprintf(e.out, "holdfast: lock %q: %s\n", e.name, oneLine(text))
 }
 
 // String is the event in words.

@@ -47,10 +47,22 @@ type wish struct {
 // acquire takes the lock.
 func (w *wish) acquire(ctx context.Context, c *lock.Client) (*grant, error) {
 	if w.wait > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, w.wait)
+		limited, cancel := context.WithTimeout(ctx, w.wait)
 		defer cancel()
+		g, err := w.attempt(limited, c)
+		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, lock.ErrLocked) || errors.Is(err, lock.ErrNoQuorum) {
+			return g, err
+		}
+		// The time was over before anything was known. Whoever asks learns at least that.
+		once := *w
+		once.wait = 0
+		w = &once
 	}
+	return w.attempt(ctx, c)
+}
+
+// attempt tries once, or until ctx ends.
+func (w *wish) attempt(ctx context.Context, c *lock.Client) (*grant, error) {
 	if w.take > 0 {
 		return w.permit(ctx, semaphore.New(c, w.name, w.of, w.options...))
 	}

@@ -5,19 +5,32 @@ import (
 	"io/fs"
 	"os/exec"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
 	pollFirst = time.Millisecond
 	pollMost  = 20 * time.Millisecond
+	pollDead  = 200 * time.Millisecond // between two looks for zombies
 )
 
 // A group is the process group of a command: the command and all of its descendants that have not left it.
 type group struct {
-	pid  int           // of the command, and of the group
-	gone chan struct{} // closed when no process of the group is left
+	pid    int            // of the command, and of the group
+	cmd    *exec.Cmd      // started
+	before map[int]string // what this process was the parent of before: pids, and when they began
+	gone   chan struct{}  // closed when no process of the group is left, and none at all once it is being ended
+
+	ending atomic.Bool // the lock is lost: nothing that descends from the command may stay
+	empty  atomic.Bool // the group's number is no longer its own
+
+	// Owned by the goroutine that waits.
+	looked    time.Time // for zombies
+	deadLooks int       // in a row that found nothing else
 
 	status   syscall.WaitStatus // of the command, once it has ended
 	terminal *terminal          // nil: there is none
@@ -30,7 +43,7 @@ func find(name string) (string, error) {
 	switch {
 	case err == nil:
 		return path, nil
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EISDIR):
 		return "", exit(exitCannotRun, err)
 	default:
 		return "", exit(exitNotFound, err)
@@ -39,8 +52,7 @@ func find(name string) (string, error) {
 
 // start starts cmd in a group of its own.
 func start(cmd *exec.Cmd) (*group, error) {
-	g := &group{gone: make(chan struct{}), terminal: findTerminal()}
-	adoptOrphans()
+	g := &group{cmd: cmd, gone: make(chan struct{}), terminal: findTerminal(), before: adoptOrphans()}
 	cmd.SysProcAttr = attributes()
 	started := make(chan error)
 	go func() {
@@ -67,13 +79,15 @@ func start(cmd *exec.Cmd) (*group, error) {
 	return g, nil
 }
 
-// wait returns when the command has ended. On the way it sees the command being stopped.
+// wait returns when the command has ended. On the way it sees the command being stopped, and waits for orphans that have
+// become children of this process.
 func (g *group) wait() {
 	for {
 		var status syscall.WaitStatus
-		_, err := syscall.Wait4(g.pid, &status, syscall.WUNTRACED, nil)
+		pid, err := syscall.Wait4(-1, &status, syscall.WUNTRACED, nil)
 		switch {
 		case errors.Is(err, syscall.EINTR):
+		case err == nil && pid != g.pid:
 		case err == nil && status.Stopped():
 			g.terminal.stopped(g, status.StopSignal())
 		default:
@@ -83,31 +97,94 @@ func (g *group) wait() {
 	}
 }
 
-// await returns when the group is empty. The command has been waited for; what it left behind is waited for here,
-// if it has become a child of this process: a zombie would count as alive.
+// await returns when the group is empty, and nothing else is left of a command that is being ended. The command has been
+// waited for; what it left behind is waited for here, if it has become a child of this process: a zombie would
+// count as alive.
 func (g *group) await() {
+	quiet := 0 // looks in a row that found nothing: one may miss a process that is just being born
 	for pause := pollFirst; ; pause = min(2*pause, pollMost) {
-		for {
-			if pid, err := syscall.Wait4(-g.pid, nil, syscall.WNOHANG, nil); pid <= 0 && !errors.Is(err, syscall.EINTR) {
-				break
-			}
+		reap()
+		if !g.empty.Load() && g.isEmpty() {
+			g.empty.Store(true)
 		}
-		// EPERM tells of a process that has changed its user, and is alive.
-		if err := syscall.Kill(-g.pid, 0); errors.Is(err, syscall.ESRCH) {
+		switch {
+		case !g.empty.Load():
+		case !g.ending.Load():
 			return
+		case len(g.strays()) > 0:
+			quiet = 0
+		default:
+			if quiet++; quiet > 1 {
+				return
+			}
 		}
 		time.Sleep(pause)
 	}
 }
 
-// signal sends s to every process of the group. A number is given to no other group while a process is left
-// in this one.
-func (g *group) signal(s syscall.Signal) {
+// reap waits for all children that have ended.
+func reap() {
+	for {
+		if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); pid <= 0 && !errors.Is(err, syscall.EINTR) {
+			return
+		}
+	}
+}
+
+// isEmpty reports whether no process of the group is alive. Only await calls it.
+func (g *group) isEmpty() bool {
+	// EPERM tells of a process that has changed its user, and is alive.
+	if err := syscall.Kill(-g.pid, 0); errors.Is(err, syscall.ESRCH) {
+		return true
+	}
+	if time.Since(g.looked) < pollDead {
+		return false
+	}
+	g.looked = time.Now()
+	if g.lives() {
+		g.deadLooks = 0
+		return false
+	}
+	g.deadLooks++
+	return g.deadLooks > 1 // as in await
+}
+
+// signal sends s to every process of the group, and to the command if it has left its group. A number is given to no other
+// group while a process is left in this one. The error is that none of the group could be sent it.
+func (g *group) signal(s syscall.Signal) (err error) {
 	select {
 	case <-g.gone:
+		return nil
 	default:
-		_ = syscall.Kill(-g.pid, s) // it may have gone by now
 	}
+	if !g.empty.Load() {
+		err = syscall.Kill(-g.pid, s)
+	}
+	if at, e := unix.Getpgid(g.pid); e == nil && at != g.pid {
+		_ = g.cmd.Process.Signal(s) // it may have ended by now
+	}
+	if errors.Is(err, syscall.ESRCH) {
+		return nil // it may have gone by now
+	}
+	return err
+}
+
+// end sends s to everything that descends from the command, whether or not it is in the group, and has gone wait for all of
+// it from now on.
+func (g *group) end(s syscall.Signal) error {
+	g.ending.Store(true)
+	err := g.signal(s)
+	select {
+	case <-g.gone:
+		return err
+	default:
+	}
+	for _, pid := range g.strays() {
+		if pid != g.pid {
+			_ = syscall.Kill(pid, s) // it may have ended by now
+		}
+	}
+	return err
 }
 
 // code is what the command has ended with, as a shell would put it. Call it when the group is gone.

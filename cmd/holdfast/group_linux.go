@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"os"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -13,8 +15,42 @@ func attributes() *syscall.SysProcAttr {
 }
 
 // adoptOrphans makes this process the parent of what the command leaves behind, so that it can wait
-// for that. Otherwise an init that does not wait for its children, as in a container, would leave zombies in
-// the group for ever.
-func adoptOrphans() {
+// for that, and finds what has left the group. Otherwise an init that does not wait for its children, as in a
+// container, would leave zombies in the group for ever.
+//
+// It returns what were children before, as of a shell that has become this process.
+func adoptOrphans() (before map[int]string) {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // without it, init does it
+	list, _ := processes()                                  // without /proc, the group is all that is known
+	before = make(map[int]string)
+	for _, p := range below(list, os.Getpid(), nil) {
+		before[p.pid] = p.start
+	}
+	return before
+}
+
+// lives reports whether a process of the group is alive. A zombie is not, and its parent may never wait for it.
+func (g *group) lives() bool {
+	list, err := processes()
+	if err != nil {
+		return true // as far as kill can tell
+	}
+	for _, p := range list {
+		if p.group == g.pid && !p.dead {
+			return true
+		}
+	}
+	return false
+}
+
+// strays are the command's descendants that have left its group. Those that this user may not signal are left out: nothing
+// can be done about them.
+func (g *group) strays() (pids []int) {
+	list, _ := processes() // without /proc, none is known
+	for _, p := range below(list, os.Getpid(), g.before) {
+		if p.group != g.pid && !errors.Is(syscall.Kill(p.pid, 0), syscall.EPERM) {
+			pids = append(pids, p.pid)
+		}
+	}
+	return pids
 }

@@ -8,4 +8,10 @@ import "syscall"
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // adoptOrphans does nothing: init waits for them.
-func adoptOrphans() {}
+func adoptOrphans() map[int]string { return nil }
+
+// lives is as far as kill can tell.
+func (g *group) lives() bool { return true }
+
+// strays are not known.
+func (g *group) strays() []int { return nil }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -21,7 +20,8 @@ func (a *app) listCommand() *cobra.Command {
 		Long: `List the locks that are held or waited for and whose names match PATTERN, a glob as Redis has it. All keys of all servers
 are looked at by SCAN, in small steps: servers go on serving, but it takes a while where there are many keys.
 
-With --json, one document per line, each as ` + "`holdfast status --json`" + ` prints it.`,
+With --json, one document per line, each as ` + "`holdfast status --json`" + ` prints it. If not all servers could be asked,
+stderr has an object whose "event" is warning.`,
 		Example: `  holdfast list
   holdfast list 'orders:*'
   holdfast list --json | jq -r 'select(.waiters | length > 0) | .name'`,
@@ -74,7 +74,12 @@ func (a *app) tolerate(err error) error {
 	if err == nil || errors.Is(err, lock.ErrNoQuorum) {
 		return err
 	}
-	fmt.Fprintln(os.Stderr, "holdfast: the list is complete, but not all servers could be asked:", err)
+	text := "the list is complete, but not all servers could be asked: " + err.Error()
+	if a.json {
+		_ = document(a.stderr, map[string]string{"event": "warning", "error": text}) // it has nothing that cannot be marshalled
+	} else {
+		fmt.Fprintln(a.stderr, "holdfast:", oneLine(text))
+	}
 	return nil
 }
 

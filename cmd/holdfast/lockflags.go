@@ -8,13 +8,17 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
 	"github.com/holdfast-go/holdfast/lock"
 )
 
-const maxLabel = 128 // bytes, see lock.WithLabel
+const (
+	defaultTTL = 30 * time.Second
+	maxLabel   = 128 // bytes, see lock.WithLabel
+)
 
 // lockFlags are what run and elect have in common: how the lock lives, and what ends with it.
 type lockFlags struct {
@@ -28,7 +32,7 @@ type lockFlags struct {
 }
 
 func (f *lockFlags) add(flags *pflag.FlagSet) {
-	flags.DurationVar(&f.ttl, "ttl", 30*time.Second, "how long a holder that crashed blocks the lock; renewed every third of it")
+	flags.DurationVar(&f.ttl, "ttl", defaultTTL, "how long a holder that crashed blocks the lock; renewed every third of it")
 	flags.DurationVar(&f.grace, "grace", 0, "time from SIGTERM to SIGKILL when the lock is lost, at most 2/5 of the TTL (default a third of the TTL, at most 10s)")
 	flags.DurationVar(&f.maxHold, "max-hold", 0, "stop renewing after this time; the command is ended within one TTL from then")
 	flags.StringVar(&f.label, "label", "", "who others are told has the lock (default host/process command)")
@@ -36,13 +40,21 @@ func (f *lockFlags) add(flags *pflag.FlagSet) {
 }
 
 // check completes the flags, and refuses those that make no sense.
-func (f *lockFlags) check(flags *pflag.FlagSet) error {
+func (f *lockFlags) check(flags *pflag.FlagSet, guard time.Duration) error {
 	f.hasGrace, f.hasMaxHold, f.hasLabel, f.hasShell = flags.Changed("grace"), flags.Changed("max-hold"), flags.Changed("label"), flags.Changed("shell")
 	if !f.hasGrace {
 		f.grace = defaultGrace(f.ttl)
 	}
 	if f.hasMaxHold && f.maxHold <= 0 {
 		return usagef("--max-hold %v is not a time to hold a lock for", f.maxHold)
+	}
+	switch {
+	case len(f.label) > maxLabel:
+		return usagef("--label has %d bytes, it may have %d at most", len(f.label), maxLabel)
+	case !utf8.ValidString(f.label) || printable(f.label) != f.label:
+		return usagef("--label %q cannot be printed", f.label)
+	case guard > 0 && f.ttl > guard:
+		return usagef("--ttl %v is longer than --restart-guard %v: a server that restarted could grant a lock that is held", f.ttl, guard)
 	}
 	return checkGrace(f.ttl, f.grace)
 }
@@ -67,7 +79,7 @@ func (f *lockFlags) client(words []string) []lock.ClientOption {
 			label = defaultLabel(strings.Fields(f.shell))
 		}
 	}
-	return []lock.ClientOption{lock.WithLabel(label)}
+	return []lock.ClientOption{lock.WithLabel(label), lock.WithTTL(f.ttl)} // the latter is compared with --restart-guard
 }
 
 // options are those of the lock.

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv(holdfastEnv) != "" && os.Getenv("HOLDFAST_TOKEN") == "":
 		os.Exit(execute(os.Args[1:]))
-	case beChild():
+	case beWanderer(), beChild():
 		return
 	}
 	os.Exit(withBinary(func() int { return redistest.Run(m) }))
@@ -98,7 +98,10 @@ func command(t *testing.T, servers string, args ...string) *exec.Cmd {
 func begin(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
 	p := &process{t: t, cmd: cmd, over: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = &p.out, &p.err
+	cmd.Stdout = &p.out
+	if cmd.Stderr == nil {
+		cmd.Stderr = &p.err
+	}
 	cmd.WaitDelay = longest
 	require.NoError(t, cmd.Start())
 	go func() {

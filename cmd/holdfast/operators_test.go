@@ -108,10 +108,10 @@ $`, out)
 func TestNoQuorumIsToldByEveryCommand(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
-		{"status", "x"}, {"list"}, {"top"}, {"wait", "x"}, {"unlock", "--force", "--yes", "x"}, {"doctor"},
+		{"status", "x"}, {"list"}, {"--restart-guard", "10s", "list"}, {"top"}, {"--json", "top"}, {"wait", "x"}, {"unlock", "--force", "--yes", "x"}, {"doctor"},
 		{"run", "x", "--", "true"}, {"elect", "x", "--", "true"},
 	} {
-		t.Run(args[0], func(t *testing.T) {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			t.Parallel()
 			code, _, errs := run(t, "redis://127.0.0.1:1", args...)
 			require.Equal(t, exitNoQuorum, code, errs)
@@ -128,10 +128,23 @@ func TestWaitEndsWhenTheLockIsFree(t *testing.T) {
 	code, _, errs := run(t, url, "wait", "--timeout", "300ms", "x")
 	require.Equal(t, exitConflict, code)
 	require.Regexp(t, `lock "x" is still held after 300ms: held by web-3, for`, errs)
-	w := begin(t, command(t, url, "wait", "x"))
+	code, _, errs = run(t, url, "wait", "--timeout", "1ns", "x")
+	require.Equal(t, exitConflict, code)
+	require.Contains(t, errs, `lock "x" is still held`)
+	code, _, errs = run(t, url, "wait", "--timeout", "1ns", "free")
+	require.Zero(t, code, errs)
+	proxy := redistest.NewProxy(t, server.Addr())
+	w := begin(t, command(t, redisURL(proxy.Addr()), "wait", "x"))
+	asks := func(cmd []string) bool { return strings.Contains(strings.Join(cmd, " "), "lock:{x}") }
+	redistest.Eventually(t, longest, func() bool { return proxy.Commands(asks) >= 5 }, "it does not look again and again")
 	interrupted := begin(t, command(t, url, "wait", "x"))
 	interrupted.signal(syscall.SIGTERM) // perhaps before it could catch it
 	<-interrupted.over
+	select {
+	case <-w.over:
+		t.Fatal("it has not waited")
+	default:
+	}
 	p.signal(syscall.SIGTERM)
 	require.Equal(t, 128+15, p.wait())
 	require.Zero(t, w.wait())
@@ -292,4 +305,17 @@ func TestDoctorMeasures(t *testing.T) {
 		require.NotEqual(t, time.Duration(-1), left, "%s stays", key)
 		require.Less(t, left, longest, key)
 	}
+}
+
+// With one of three servers down a list is complete, and says which was not asked.
+func TestListWarnsOfServersThatAreDown(t *testing.T) {
+	t.Parallel()
+	servers := redistest.StartN(t, 2)
+	urls := redisURL(servers[0].Addr()) + "," + redisURL(servers[1].Addr()) + ",redis://127.0.0.1:1"
+	redistest.Eventually(t, longest, func() bool { // a server that is slow for a moment is one too many
+		code, out, errs := run(t, urls, "--json", "list")
+		var warning map[string]string
+		return code == 0 && out == "" && json.Unmarshal([]byte(errs), &warning) == nil &&
+			warning["event"] == "warning" && strings.Contains(warning["error"], "the list is complete")
+	}, "no such warning")
 }

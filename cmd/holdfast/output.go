@@ -33,6 +33,9 @@ func (t *table) row(cells ...string) {
 
 func (t *table) flush() { _ = t.w.Flush() } // whoever reads has gone
 
+// oneLine is text that others may have had a part in, on one line: errors that were joined have one each.
+func oneLine(text string) string { return printable(strings.ReplaceAll(text, "\n", "; ")) }
+
 // printable replaces what could steer a terminal: anybody who can write to the servers chooses names and labels.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {

@@ -21,11 +21,13 @@ type app struct {
 	verbose bool
 
 	parsed bool // the command line made sense to cobra
+	stderr *teller
 }
 
 // execute runs the command line and returns the exit code.
 func execute(args []string) int {
-	a := new(app)
+	a := &app{stderr: newTeller(os.Stderr)}
+	defer a.stderr.flush()
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
@@ -43,9 +45,11 @@ func (a *app) complain(err error) {
 	case err == nil, errors.As(err, &e) && e.err == nil:
 	case a.json:
 		line, _ := json.Marshal(map[string]any{"event": "error", "error": err.Error(), "exitCode": codeOf(err)})
-		fmt.Fprintf(os.Stderr, "%s\n", line)
+		fmt.Fprintf(a.stderr, "%s\n", line)
+	case !a.parsed:
+		fmt.Fprintln(a.stderr, "holdfast:", err) // suggestions have lines of their own
 	default:
-		fmt.Fprintln(os.Stderr, "holdfast:", err)
+		fmt.Fprintln(a.stderr, "holdfast:", oneLine(err.Error()))
 	}
 }
 

@@ -38,11 +38,12 @@ every process of its group have ended. No shell is involved, unless -c asks for 
 If the lock cannot be renewed, as when servers are down, the command's process group gets SIGTERM in time for it
 to have --grace until SIGKILL, and SIGKILL before the lock can expire. If the lock is deleted or ended by force, or
 holdfast itself was stopped for too long, there is no such time: the group gets SIGTERM at once, and SIGKILL after
---grace. A process that leaves the group, such as a daemon, is not ended.
+--grace. On Linux, what descends from the command and has left the group, as by timeout or setsid, is ended with
+it; elsewhere it is not. If the group ends by itself, the lock is released, and what has left it goes on.
 
 When holdfast starts, a quorum of the servers must answer, however long --wait is.
 
-HUP, INT, QUIT, TERM, USR1, USR2 and WINCH are passed on to the group. A second INT (Ctrl-C) kills it.
+HUP, INT, QUIT, TERM, USR1, USR2 and WINCH are passed on to the group; the first four are followed by CONT. A second INT (Ctrl-C) kills it.
 While holdfast waits for the lock, these signals except WINCH end it, and nothing stays locked.
 
 The command's environment has
@@ -72,7 +73,7 @@ error; with "name", "id", "token", "slots", "deadline", "reason" (notRenewed, go
 				return err
 			}
 			j.wish.name = name
-			if err := j.check(cmd, rest); err != nil {
+			if err := j.check(cmd, rest, a.guard); err != nil {
 				return err
 			}
 			return j.run(a)
@@ -106,9 +107,9 @@ func split(args []string, dash int) (name string, rest []string, err error) {
 }
 
 // check completes the job, and refuses what makes no sense.
-func (j *job) check(cmd *cobra.Command, rest []string) (err error) {
+func (j *job) check(cmd *cobra.Command, rest []string, guard time.Duration) (err error) {
 	f := cmd.Flags()
-	if err := j.lockFlags.check(f); err != nil {
+	if err := j.lockFlags.check(f, guard); err != nil {
 		return err
 	}
 	if j.wish.wait, err = waitFor(j.waitText); err != nil {
@@ -164,6 +165,7 @@ func waitFor(text string) (time.Duration, error) {
 }
 
 func (j *job) run(a *app) error {
+	outlivePipes()
 	caught, stop := listen()
 	defer stop()
 	events := a.events(j.wish.name)
@@ -182,7 +184,7 @@ func (j *job) run(a *app) error {
 		// It ended by itself, but perhaps not before the lock did.
 		return exit(exitLost, fmt.Errorf("lock %q was lost before the command had ended: %s", g.name, lossText(released)))
 	case lost == nil && released != nil:
-		events.warn(fmt.Sprintf("the command has ended, but the lock may stay until its TTL is over: %v", released))
+		events.warn(unreleased(released))
 	}
 	if released == nil {
 		events.tell(event{Event: "released", Name: g.name, ID: g.ID()})
@@ -196,23 +198,25 @@ func (j *job) run(a *app) error {
 	return nil
 }
 
+// unreleased warns of a lock that could not be released. The command's own code tells how it went nevertheless.
+func unreleased(err error) string {
+	return fmt.Sprintf("the command has ended, but the lock may stay until its TTL is over: %v", err)
+}
+
 // obtain waits for the lock. A signal ends the wait.
 func (j *job) obtain(a *app, caught <-chan os.Signal) (g *grant, closing func(), err error) {
+	c, closing, err := a.openUnless(caught, j.client(j.words)...)
+	if err != nil {
+		return nil, nil, err
+	}
 	interrupted, err := interruptible(caught, func(ctx context.Context) error {
-		c, done, err := a.open(j.client(j.words)...)
-		if err != nil {
-			return err
-		}
-		closing = done
 		g, err = j.wish.acquire(ctx, c)
 		return err
 	})
 	if err = errors.Join(interrupted, err); err == nil {
 		return g, closing, nil
 	}
-	if closing != nil {
-		closing() // which releases the lock if the signal came just after the grant
-	}
+	closing() // which releases the lock if the signal came just after the grant
 	switch {
 	case interrupted != nil:
 		return nil, nil, interrupted

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -56,6 +57,12 @@ func TestExitCodes(t *testing.T) {
 		{64, []string{"--wait", "0", "-E", "256", "x", "--", "true"}, "not from 0 to 255"},
 		{64, []string{"--at-least", "2m", "--max-hold", "1m", "x", "--", "true"}, "longer than --max-hold"},
 		{64, []string{"--note", "a\nb", "x", "--", "true"}, "cannot be printed"},
+		{64, []string{"--label", "a\x1bb", "x", "--", "true"}, "cannot be printed"},
+		{64, []string{"--restart-guard", "10s", "x", "--", "true"}, "--ttl 30s is longer than --restart-guard 10s"},
+		{126, []string{"x7", "--", "/tmp"}, "/tmp.*is a directory"},
+		{0, []string{"--wait", "1ns", "x8", "--", "true"}, `^$`},
+		{75, []string{"--wait", "1ns", "taken", "--", "true"}, `lock "taken": locked by another`},
+		{0, []string{"--restart-guard", "1s", "--ttl", "1s", "x9", "--", "true"}, `^$`},
 		{64, []string{"--prefix", "", "x", "--", "true"}, "--prefix is empty"},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
@@ -253,4 +260,46 @@ func TestEventsAreJSON(t *testing.T) {
 	require.Regexp(t, `^\{"event":"released","name":"x","id":"[^"]+:1"\}$`, list[1])
 	_, _, errs = run(t, redisURL(server.Addr()), "run", "--json", "x", "--", "no-such-command")
 	require.JSONEq(t, `{"event":"error","error":"exec: \"no-such-command\": executable file not found in $PATH","exitCode":127}`, errs)
+}
+
+// A server that is silent, as behind a firewall, keeps nobody from giving up.
+func TestSignalEndsTheConnecting(t *testing.T) {
+	t.Parallel()
+	proxy := redistest.NewProxy(t, redistest.Start(t).Addr())
+	proxy.Blackhole(true)
+	p := begin(t, command(t, redisURL(proxy.Addr()), "run", "x", "--", "true"))
+	redistest.Eventually(t, longest, func() bool { return proxy.Connections() > 0 }, "it does not connect")
+	began := time.Now()
+	p.signal(syscall.SIGTERM)
+	require.Equal(t, 128+15, p.wait())
+	require.Less(t, time.Since(began), 2*time.Second)
+}
+
+// A lock that is not given back is not said to be.
+func TestReleaseThatFailsIsTold(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []string{"run", "elect"} {
+		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
+			proxy := redistest.NewProxy(t, redistest.Start(t).Addr())
+			p := begin(t, command(t, redisURL(proxy.Addr()), verb, "-v", "--ttl", "10s", "x", "-c", "echo ready; trap 'exit 0' USR1; while :; do sleep 0.02; done"))
+			p.says("ready")
+			proxy.Refuse(true)
+			proxy.Reset()
+			p.signal(syscall.SIGUSR1)
+			require.Zero(t, p.wait())
+			require.Contains(t, p.err.String(), "the lock may stay until its TTL is over")
+			require.NotContains(t, p.err.String(), "released\n")
+		})
+	}
+}
+
+func TestErrorsSteerNoTerminal(t *testing.T) {
+	t.Parallel()
+	var out text
+	a := &app{parsed: true, stderr: newTeller(&out)}
+	a.complain(errors.New("held by a\x1b[2J\u009bb\nc"))
+	a.events("x").warn("\x1b]0;title\a")
+	a.stderr.flush()
+	require.Equal(t, "holdfast: held by a\ufffd[2J\ufffdb; c\nholdfast: lock \"x\": \ufffd]0;title\ufffd\n", out.String())
 }

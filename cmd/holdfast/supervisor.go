@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/lock"
 )
 
-// killAgain is the pause between two SIGKILLs to a group that does not go.
-const killAgain = 100 * time.Millisecond
+// killAgain is the pause between two SIGKILLs to a group that does not go, or that has children meanwhile.
+const killAgain = 20 * time.Millisecond
 
 // Why a command was ended before its lease could expire.
 var (
@@ -33,6 +33,7 @@ type supervisor struct {
 	lost       error     // why the group is being ended; nil: it is not
 	killAt     time.Time // when SIGKILL is due, if it is
 	killed     bool
+	denied     bool // a warning has told that signals are not allowed
 	interrupts int
 	stopping   bool // a signal that asks to end was forwarded
 }
@@ -75,11 +76,11 @@ func (s *supervisor) look(now time.Time) (next time.Time) {
 	if now.Before(s.killAt) {
 		return s.killAt
 	}
+	s.told(s.group.end(syscall.SIGKILL))
 	if !s.killed {
 		s.killed = true
 		s.events.tell(event{Event: "kill", Name: s.events.name})
 	}
-	s.group.signal(syscall.SIGKILL)
 	return now.Add(killAgain)
 }
 
@@ -94,8 +95,8 @@ func (s *supervisor) why(now time.Time) error {
 // end begins to end the group. SIGCONT lets one that was stopped act on SIGTERM.
 func (s *supervisor) end(why error, killAt time.Time) {
 	s.lost, s.killAt = why, killAt
-	s.group.signal(syscall.SIGTERM)
-	s.group.signal(syscall.SIGCONT)
+	err := s.group.end(syscall.SIGTERM)
+	s.told(errors.Join(err, s.group.end(syscall.SIGCONT)))
 	s.events.tell(event{Event: "lost", Name: s.events.name, Error: lossText(why), Reason: reasonOf(why)})
 }
 
@@ -107,14 +108,28 @@ func (s *supervisor) forward(sig syscall.Signal) {
 		return
 	case syscall.SIGINT:
 		if s.interrupts++; s.interrupts > 1 {
-			s.group.signal(syscall.SIGKILL)
+			s.told(s.group.signal(syscall.SIGKILL))
 			return
 		}
 		s.stopping = true
 	case syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTERM:
 		s.stopping = true
 	}
-	s.group.signal(sig)
+	err := s.group.signal(sig)
+	switch sig {
+	case syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM:
+		err = errors.Join(err, s.group.signal(syscall.SIGCONT)) // one that is stopped acts on it only then
+	}
+	s.told(err)
+}
+
+// told warns of a signal that was not allowed, once.
+func (s *supervisor) told(err error) {
+	if err == nil || s.denied {
+		return
+	}
+	s.denied = true
+	s.events.warn(fmt.Sprintf("the command cannot be sent signals: %v", err))
 }
 
 // lossText says why a lock was lost, for people.

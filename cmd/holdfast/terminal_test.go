@@ -111,7 +111,8 @@ func TestTopFollowsTheLocks(t *testing.T) {
 	top.shows(`report +held +web-3 +\S+s +\S+s +0 +nightly export`)
 
 	servers[1].Kill()
-	top.shows(`^2 of 3 nodes vote, and none may fail; 1 locks\n` + `NODE +STATE\n` + node(0, "votes") + node(1, `silent: .*`) + node(2, "votes"))
+	top.shows(`^2 of 3 nodes vote, and none may fail; 1 locks\n` + `NODE +STATE\n` + node(0, "votes") + node(1, `silent: .*`) + node(2, "votes") +
+		`the list is complete, but not all servers could be asked: `)
 	top.types("q")
 	require.Zero(t, top.code())
 }
@@ -168,6 +169,23 @@ func TestRunOnATerminal(t *testing.T) {
 	term.shows(`hello ann`)
 	term.types("bob\r")
 	term.shows(`next is bob`)
+	require.Zero(t, term.code())
+
+	// Stdin is something else.
+	script = command(t, redisURL(server.Addr()))
+	script.Path, script.Args = "/bin/sh", []string{"sh", "-c", `"$0" run x -c 'read name </dev/tty; echo "hello $name"' </dev/null`, binary}
+	term = onTerminal(t, script)
+	term.types("ann\r")
+	term.shows(`hello ann`)
+	require.Zero(t, term.code())
+
+	// Whoever is in the background is stopped when it writes, but holdfast is not, and the next command is not told to ignore it.
+	script = command(t, redisURL(server.Addr()))
+	script.Path, script.Args = "/bin/sh", []string{"sh", "-c", `stty tostop; "$0" run x -c 'read name; kill -TSTP $PPID; sleep 0.1; echo "hello $name"'`, binary}
+	term = onTerminal(t, script)
+	term.types("ann\r")
+	term.shows(`not stopped`)
+	term.shows(`hello ann`)
 	require.Zero(t, term.code())
 
 	term = onTerminal(t, command(t, redisURL(server.Addr()), "run", "x", "-c", `trap 'echo once' INT; echo ready; while :; do sleep 0.02; done`))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,7 +26,7 @@ func (a *app) topCommand() *cobra.Command {
 If stdout is not a terminal, it is printed once, as a plain table.
 
 With --json, one document: "nodes" ("address", "up", "votes", "error") and "locks", each as
-` + "`holdfast status --json`" + ` prints it.`,
+` + "`holdfast status --json`" + ` prints it. Exit code 69 if too few servers answered, unless on a terminal.`,
 		Example: `  holdfast top
   holdfast top --interval 5s 'orders:*'
   holdfast top | head`,
@@ -43,7 +44,8 @@ With --json, one document: "nodes" ("address", "up", "votes", "error") and "lock
 			out := cmd.OutOrStdout()
 			switch {
 			case a.json:
-				return document(out, t.look(cmd.Context()))
+				p := t.look(cmd.Context())
+				return errors.Join(document(out, p), p.failed)
 			case !term.IsTerminal(int(os.Stdout.Fd())):
 				p := t.look(cmd.Context())
 				p.print(out)
@@ -169,6 +171,12 @@ func (p *picture) print(out io.Writer) {
 		t.row(n.Address, n.words())
 	}
 	t.flush()
+	switch {
+	case p.failed != nil:
+		fmt.Fprintln(out, "the list may not be complete:", oneLine(p.Error))
+	case p.Error != "":
+		fmt.Fprintln(out, "the list is complete, but not all servers could be asked:", oneLine(p.Error))
+	}
 	fmt.Fprintln(out)
 	printLocks(out, p.Locks)
 }

@@ -61,7 +61,9 @@ Exit code 75 if the lock is still held after --timeout, and 69 if too few server
 }
 
 // untilFree looks at the lock until it is free. A time without a quorum does not end the wait.
+// It looks once in any case.
 func untilFree(ctx context.Context, c *lock.Client, name string, timeout time.Duration) (lockView, error) {
+	unlimited := ctx
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)
@@ -71,10 +73,14 @@ func untilFree(ctx context.Context, c *lock.Client, name string, timeout time.Du
 	defer again.Stop()
 	var last lockView
 	var failed error
-	for {
-		v, err := look(ctx, c, name)
+	for first := true; ; first = false {
+		at := ctx
+		if first {
+			at = unlimited
+		}
+		v, err := look(at, c, name)
 		switch {
-		case ctx.Err() != nil: // what was seen before counts
+		case at.Err() != nil: // what was seen before counts
 		case err != nil && len(v.Nodes) == 0:
 			return lockView{}, exit(exitUsage, err)
 		case err == nil && v.Status == "free":
