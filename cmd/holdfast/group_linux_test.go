@@ -36,7 +36,7 @@ func beWanderer() bool {
 		}
 	}
 	fmt.Println("pid", os.Getpid(), err)
-	time.Sleep(longest)
+	<-time.After(longest) // it is ended before
 	return true
 }
 
