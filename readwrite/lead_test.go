@@ -219,7 +219,7 @@ func TestThoseWhoWaitForWhoLeavesWithTheLockAskThemselves(t *testing.T) {
 func TestThoseWhoFollowOneThatHasNoPlaceYetAskThemselves(t *testing.T) {
 	inBubbles(t, func(t *testing.T, b *bubble) {
 		m := b.mutex(t)
-		b.delay(100 * time.Millisecond)
+		b.delay(50 * time.Millisecond) // there and back is well below the node timeout
 		ctx, cancel := context.WithCancel(bg)
 		first := start(ctx, m.RLock)
 		second := start(bg, m.RLock)
