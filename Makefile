@@ -29,7 +29,7 @@ test: tools ## every test, with -race and real servers: make test REDIS=valkey-s
 .PHONY: conformance
 conformance: tools ## the tests that tell most about a server: make conformance REDIS=valkey-server
 	@$(GO) run ./internal/suite -race=false .:./lua
-	@$(GO) run ./internal/suite -race=false -run '^TestConformance' ".:$(addprefix ./,$(dir $(wildcard */conformance_test.go)))"
+	@$(GO) run ./internal/suite -race=false -p 4 -run '^TestConformance' ".:$(addprefix ./,$(dir $(wildcard */conformance_test.go)))"
 
 # A test that fails here and nowhere else depends on how busy the machine is.
 .PHONY: stress

@@ -107,8 +107,7 @@ func (s *suite) command(ctx context.Context, p *part, beside int, env []string) 
 		"-p", fmt.Sprint(beside), "-parallel", fmt.Sprint(s.parallel),
 	}
 	if s.race && !slices.Contains(alone, filepath.Base(p.dir)) {
-		args = append(args, "-race")
-		args = append(args, "-gcflags="+interpreter+"/...=-race=false")
+		args = append(args, "-race", "-gcflags="+interpreter+"/...=-race=false")
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, p.packages...)...)
 	cmd.Dir = p.dir
