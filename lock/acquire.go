@@ -1,17 +1,14 @@
 package lock
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"runtime/trace"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
 
 	"github.com/holdfast-go/holdfast/internal/kind"
-	"github.com/holdfast-go/holdfast/redlock"
 )
 
 // poll is how long a waiter sleeps at the most before it looks without being woken:
@@ -62,24 +59,6 @@ type turns interface {
 	leave() *Lease
 	// seen tells who has the lock, as far as this process knows.
 	seen() denial
-}
-
-// A denial is why an attempt did not get the lock.
-type denial struct {
-	holder string        // who has it, or a part of its nodes, or whose turn it is
-	ttl    time.Duration // what the holder has left; negative: no TTL
-	about  description   // of the holder
-	sure   bool          // a quorum agrees on the holder: it is worth waiting for the release
-	nodes  int           // that agree on it
-	err    error         // too few nodes answered; nil if they did
-	split  error         // nobody had it: rivals split the votes
-	cut    error         // what was known of an attempt that the end of the wait cut off
-	final  bool          // trying again is no use
-}
-
-// tells tells whether d says for certain why the lock was not to be had.
-func (d *denial) tells() bool {
-	return d.cut == nil && (d.holder != "" || d.err != nil || d.split != nil)
 }
 
 func (e *engine) acquire(ctx context.Context, block bool) (*Lease, error) {
@@ -291,47 +270,6 @@ func (a *acquisition) backOff() time.Duration {
 	return a.pause.NextBackOff()
 }
 
-// give gives up: it leaves the queue and says why. The wait is over; of an attempt that its
-// end cut off, d tells what was known then.
-func (a *acquisition) give(err error, d denial) error {
-	known := a.known(&d)
-	a.quit()
-	switch {
-	case known.tells():
-	case d.cut != nil:
-		known = denial{holder: d.holder, ttl: d.ttl, about: d.about, err: d.cut}
-	default:
-		if known = a.engine.known(); known.cut != nil {
-			known.err = known.cut
-		} else if !known.tells() {
-			known.err = errNotAsked
-		}
-	}
-	if errors.Is(err, errTryOver) {
-		if err = ErrLocked; known.err != nil {
-			err, known.err = known.err, nil
-		}
-	}
-	if d.cut != nil {
-		known.cut = d.cut
-	}
-	return a.fail(err, known)
-}
-
-// known is why the lock was not to be had the last time that this is certain: by the last
-// attempt that was not cut off, of a's own or, for one who waits, of others in its contest.
-func (a *acquisition) known(d *denial) denial {
-	if a.turns != nil {
-		if seen := a.turns.seen(); seen.tells() {
-			return seen
-		}
-	}
-	if !d.tells() && a.last != nil {
-		return *a.last
-	}
-	return *d
-}
-
 // quit leaves the queue. What was passed on at the same moment is given back.
 func (a *acquisition) quit() {
 	if a.turns == nil {
@@ -340,36 +278,4 @@ func (a *acquisition) quit() {
 	if l := a.turns.leave(); l != nil {
 		_ = l.Unlock(a.ctx) // whoever is next has it, or learns of its loss
 	}
-}
-
-// fail says why the lock was not acquired.
-func (a *acquisition) fail(err error, d denial) error {
-	// Close ends the contexts of leases, and their holds, as it ends this call.
-	if c := a.engine.client; errors.Is(err, ErrReleased) && isClosed(c.closing) {
-		err = ErrClosed
-		if a.ctx.Err() != nil {
-			err = fmt.Errorf("%w: %w", ErrClosed, a.ctx.Err())
-		}
-	}
-	e := &AcquireError{
-		Name:   a.engine.name,
-		Holder: d.holder,
-		Own:    d.holder != "" && a.engine.client.made(d.holder),
-		TTL:    d.ttl,
-		Waited: time.Since(a.began),
-		Err:    err,
-		Last:   cmp.Or(d.err, d.split),
-	}
-	about := d.about
-	if e.Own {
-		if t := a.engine.client.tenureOf(a.engine.key, d.holder); t != nil {
-			about = t.description()
-		}
-	}
-	e.Label, e.Note, e.HeldFor = about.label, about.note, about.heldFor()
-	var votes *redlock.NoQuorumError
-	if errors.As(d.cut, &votes) {
-		e.Silent = votes.Silent()
-	}
-	return e
 }
