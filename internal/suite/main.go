@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -137,5 +138,19 @@ func list(ctx context.Context, module string) (*part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("go list in %s: %w", dir, err)
 	}
-	return &part{dir: dir, packages: strings.Fields(string(out))}, nil
+	packages := strings.Fields(string(out))
+	slices.SortStableFunc(packages, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
+	return &part{dir: dir, packages: packages}, nil
+}
+
+// long are the packages that take longest, which go first: at the end nothing would be left to run beside them.
+var long = []string{"lock", "fair", "readwrite", "reentrant", "redlock", "semaphore", "multi"}
+
+// rank is where a package stands in long, or behind it.
+func rank(pkg string) int {
+	i := slices.Index(long, strings.TrimPrefix(pkg, module))
+	if i < 0 {
+		return len(long)
+	}
+	return i
 }

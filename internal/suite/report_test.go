@@ -62,3 +62,12 @@ func TestWhatDoesNotCompileIsAFailure(t *testing.T) {
 	require.ErrorContains(t, err, ": lua")
 	require.Contains(t, out, "undefined: x")
 }
+
+func TestLongestPackagesGoFirst(t *testing.T) {
+	p, err := list(t.Context(), "../..:./election ./fair ./lock ./watchdog")
+	require.NoError(t, err)
+	require.Equal(t, []string{module + "lock", module + "fair", module + "election", module + "watchdog"}, p.packages)
+	for _, name := range long {
+		require.DirExists(t, "../../"+name)
+	}
+}
