@@ -24,7 +24,7 @@ func main() {
 	}
 	var s suite
 	flag.IntVar(&s.beside, "p", 2, "so many packages of the first module side by side, and one of the others beside them")
-	flag.IntVar(&s.parallel, "parallel", 4, "so many tests of a package side by side; they mostly wait")
+	flag.IntVar(&s.parallel, "parallel", 6, "so many tests of a package side by side; they mostly wait")
 	flag.StringVar(&s.run, "run", "", "only tests whose names match")
 	flag.BoolVar(&s.race, "race", true, "with the race detector")
 	flag.DurationVar(&s.stress, "stress", 0, "run again and again for so long, on a machine that is kept busy")
