@@ -117,7 +117,7 @@ end
 
 local waits, at = ARGV[4] ~= '', ranking(KEYS[8], state.own)
 local mine, dying, first = nil, 0, nil
-local stir = state.swept -- others may have been let in by what has ended
+local stir = state.swept or state.bared -- others may have been let in by what has ended
 local function choose()
   local fit, sum, sure, dropped, _
   fit, sum, first, sure, dying, _, dropped = ahead(KEYS[4], KEYS[5], at, now, ARGV[1])

@@ -34,8 +34,9 @@ else
   found, slots = vacate(KEYS[1], KEYS[5], KEYS[6], KEYS[7], ARGV[1])
   local waited = drop(KEYS[3], KEYS[4], ARGV[1])
   local state = look(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now)
-  -- Who fitted before has been told, unless it did so as somebody has left, or somebody's time is over.
-  local given = waited == 0 and not state.swept and (slots and list(slots) or {}) or nil
+  -- Whoever fitted before has been told. Let in are those for whom there is room now, and if others have ended as
+  -- well, or somebody has left the queue, maybe more.
+  local given = found == 1 and waited == 0 and not state.swept and slots and list(slots) or nil
   local _, empty = admit(KEYS[7], state, KEYS[3], KEYS[4], now, ARGV[2], ARGV[1], ARGV[4], ARGV[5], given)
   if empty and state.none then
     redis.call('PEXPIRE', KEYS[4], 0) -- nobody is left who may come back

@@ -191,7 +191,8 @@ end
 --   none    nobody has the lock
 --   closed  who has it leaves no room for others: a hold of another kind, or permits of whose keys this server has
 --           lost some, as it cannot tell which slots are free
---   swept   some have ended, or what was left of them was taken away
+--   swept   some have ended
+--   bared   what was left of a lock that nobody has was taken away
 --   first   the hold that ends first, and till, when
 --   count   that of the hold called id, if it is there
 --   own     the slots of the only hold, if that is alone
@@ -232,7 +233,7 @@ local function look(key, permits, slots, free, now, id)
     redis.call('PEXPIRE', permits, 0)
     redis.call('PEXPIRE', slots, 0)
     redis.call('PEXPIRE', free, 0)
-    state.swept = true
+    state.bared = true
   end
   state.none = true
   return state

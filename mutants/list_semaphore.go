@@ -93,8 +93,8 @@ var semaphoreMutants = []Mutant{
 	{
 		Name:    "a permit is renewed after its release",
 		File:    "lua/permit_extend.lua",
-		Old:     "if not count or not record or slotsOf(record) ~= ARGV[6]",
-		New:     "if not count then\n  hold(KEYS[1], KEYS[6], KEYS[7], ARGV[1], ARGV[3], list(ARGV[6]), ARGV[5])\n  count = ARGV[5]\nelseif not record or slotsOf(record) ~= ARGV[6]",
+		Old:     "if not record or slotsOf(record) ~= ARGV[6]",
+		New:     "if not state.count then\n  hold(KEYS[1], KEYS[5], KEYS[6], KEYS[7], state, ARGV[1], ARGV[3], list(ARGV[6]), ARGV[5])\n  state.count = ARGV[5]\nelseif not record or slotsOf(record) ~= ARGV[6]",
 		Package: "lua",
 		Tests:   "^TestACallThatComesLateChangesNothing$",
 	},
@@ -117,8 +117,8 @@ var semaphoreMutants = []Mutant{
 	{
 		Name:    "a release wakes only if nobody has a permit any more",
 		File:    "lua/permit_release.lua",
-		Old:     "local given = waited == 0",
-		New:     "state.closed = not state.none\n  local given = waited == 0",
+		Old:     "local given = found == 1",
+		New:     "state.closed = not state.none\n  local given = found == 1",
 		Package: "semaphore",
 		Tests:   "^TestAllPermitsAtOnceOrNone$|^TestACancelledHeadLetsTheNextIn$",
 	},
@@ -165,8 +165,8 @@ var semaphoreMutants = []Mutant{
 	{
 		Name:    "the list of free slots stays",
 		File:    "lua/permits.lua",
-		Old:     "    redis.call('PEXPIRE', slots, 0)\n    redis.call('PEXPIRE', free, 0)\n    state.swept",
-		New:     "    redis.call('PEXPIRE', slots, 0)\n    state.swept",
+		Old:     "    redis.call('PEXPIRE', slots, 0)\n    redis.call('PEXPIRE', free, 0)\n    state.bared",
+		New:     "    redis.call('PEXPIRE', slots, 0)\n    state.bared",
 		Package: "lua",
 		Tests:   "^TestTheLowestFreeSlotsAreGiven$",
 	},
@@ -237,8 +237,8 @@ var semaphoreMutants = []Mutant{
 	{
 		Name:    "those who are let in by somebody's leave are not told",
 		File:    "lua/permit_release.lua",
-		Old:     "local given = waited == 0 and not state.swept and",
-		New:     "local given = not state.swept and",
+		Old:     "found == 1 and waited == 0 and not state.swept and slots and list(slots) or nil",
+		New:     "not state.swept and (slots and list(slots) or {}) or nil",
 		Package: "lua",
 		Tests:   "^TestNobodyIsToldTwiceOfHisTurn$",
 	},
