@@ -39,20 +39,50 @@
 -- raised by the proposals before it, as none is greater; after the release or the leave, the
 -- mark in KEYS[3] refuses it.
 
+-- A name that nobody has or wants is the common case, and one call tells.
+if ARGV[7] == '0' and ARGV[9] == '' and
+    redis.call('EXISTS', KEYS[1], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]) == 0 then
+  local wanted, total = string.match(ARGV[1], 'p(%d+)/(%d+)$')
+  wanted = tonumber(wanted)
+  if wanted <= tonumber(total) then
+    local floor = 0
+    if ARGV[12] then
+      -- uses guard
+      local young
+      young, floor = guard(ARGV[12])
+      if young then
+        return young
+      end
+    end
+    redis.call('HSET', KEYS[1], ARGV[1], '1')
+    redis.call('PEXPIRE', KEYS[1], ARGV[2])
+    -- uses token
+    local token, problem = mint(KEYS[2], floor, ARGV[3])
+    if problem then
+      redis.call('HDEL', KEYS[1], ARGV[1])
+      return problem
+    end
+    local slots = wanted == 1 and '0' or '0-' .. wanted - 1
+    redis.call('HSET', KEYS[7], ARGV[1], string.format('%.0f ', token) .. slots)
+    redis.call('PEXPIRE', KEYS[7], ARGV[2])
+    return {token, slots}
+  end
+end
+
 -- uses clock, place, queue, permits
 local now = clock()
 local n, permits = size(ARGV[1])
+local state = look(KEYS[1], KEYS[6], KEYS[7], KEYS[8], now, ARGV[1])
 local function answer(token, slots)
   if ARGV[9] == '' or ARGV[9] == slots then
     return {token, slots}
   end
-  return {token, slots, text(choice(KEYS[8], list(slots), permits))}
+  return {token, slots, text(choice(ranking(KEYS[8], state.own), list(slots), permits))}
 end
 
-local swept = sweep(KEYS[1], KEYS[6], KEYS[7], KEYS[8], now)
-local record = redis.call('HGET', KEYS[7], ARGV[1])
-if record and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
-  prolong(KEYS[1], KEYS[6], KEYS[7], KEYS[8], ARGV[1], now, ARGV[2])
+local record = state.count and redis.call('HGET', KEYS[7], ARGV[1])
+if record then
+  prolong(KEYS[1], KEYS[6], KEYS[7], KEYS[8], ARGV[1], now, ARGV[2], state.own)
   if ARGV[7] ~= '0' then
     -- A yield of an earlier round may still come. Without a round the hold lasts.
     local before, ticket = granted(KEYS[5], ARGV[1])
@@ -62,16 +92,19 @@ if record and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
     if before and before < tonumber(ARGV[7]) then
       grant(KEYS[5], ARGV[1], ARGV[7], ticket)
       local had = slotsOf(record)
-      if ARGV[9] ~= '' and ARGV[9] ~= had and move(KEYS[8], had, ARGV[9]) then
-        -- Somebody may have had these slots since the hold got its token.
-        -- uses token
-        local token, problem = mint(KEYS[2], 0, ARGV[3])
-        if problem then
-          move(KEYS[8], ARGV[9], had)
-          return problem
+      if ARGV[9] ~= '' and ARGV[9] ~= had then
+        spread(KEYS[1], KEYS[6], KEYS[7], KEYS[8], state)
+        if move(KEYS[8], had, ARGV[9]) then
+          -- Somebody may have had these slots since the hold got its token.
+          -- uses token
+          local token, problem = mint(KEYS[2], 0, ARGV[3])
+          if problem then
+            move(KEYS[8], ARGV[9], had)
+            return problem
+          end
+          record = string.format('%.0f ', token) .. ARGV[9]
+          redis.call('HSET', KEYS[7], ARGV[1], record)
         end
-        record = string.format('%.0f ', token) .. ARGV[9]
-        redis.call('HSET', KEYS[7], ARGV[1], record)
       end
     end
   end
@@ -82,44 +115,45 @@ if redis.call('ZSCORE', KEYS[3], ARGV[1]) then
   return -1
 end
 
-local closed, none = taken(KEYS[1], KEYS[6], KEYS[7], KEYS[8])
-local queued = redis.call('EXISTS', KEYS[4]) == 1
-local waits = ARGV[4] ~= ''
-local mine, dying = nil, 0
+local waits, at = ARGV[4] ~= '', ranking(KEYS[8], state.own)
+local mine, dying, first = nil, 0, nil
+local stir = state.swept or state.bared -- others may have been let in by what has ended
 local function choose()
-  local fit, sum, first, sure
-  fit, sum, first, sure, dying = ahead(KEYS[4], KEYS[5], KEYS[8], now, ARGV[1])
-  if closed or first or not sure or fit[1] and not waits then
+  local fit, sum, sure, dropped, _
+  fit, sum, first, sure, dying, _, dropped = ahead(KEYS[4], KEYS[5], at, now, ARGV[1])
+  stir = stir or dropped
+  if state.closed or first or not sure or fit[1] and not waits then
     return nil
   end
-  local slots = lowest(KEYS[8], sum, n)
+  local slots = lowest(at, sum + 1, n)
   if slots[n] >= permits then
     return nil
   end
   local named = ARGV[9] ~= '' and list(ARGV[9])
-  return named and vacant(KEYS[8], named) and named or slots
+  return named and vacant(KEYS[8], named, state.own) and named or slots
 end
 mine = choose()
-local waited = queued and redis.call('ZSCORE', KEYS[4], ARGV[1])
+local waited = redis.call('ZSCORE', KEYS[4], ARGV[1])
 local ticket = 0
 if not mine and waits then
   ticket = enqueue(KEYS[4], KEYS[5], now, ARGV[1], ARGV[4], ARGV[5], ARGV[6], 'last')
-  -- With its ticket restored it may be before the others after all.
-  mine = choose()
-  waited = redis.call('ZSCORE', KEYS[4], ARGV[1])
+  if ARGV[4] ~= '0' and ticket ~= tonumber(waited or 0) then
+    -- With its ticket restored it may be before the others after all.
+    mine = choose()
+  end
+  waited = ticket
 end
 if not mine then
-  if swept and queued then
-    admit(KEYS[1], KEYS[6], KEYS[7], KEYS[8], KEYS[4], KEYS[5], now, ARGV[8], ARGV[1], ARGV[10], ARGV[1])
+  if stir then
+    admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[8], ARGV[1], ARGV[10], ARGV[1])
   end
   local who, count, left = '', '0', 0
-  if closed then
+  if state.closed then
     local all = redis.call('HGETALL', KEYS[1])
     who, count, left = all[1], all[2], redis.call('PTTL', KEYS[1])
-  elseif not none then
-    local soonest = redis.call('ZRANGE', KEYS[6], 0, 0, 'WITHSCORES')
-    who, count = soonest[1], '1'
-    left = math.max(1, math.ceil((soonest[2] - now) / 1000))
+  elseif not state.none then
+    who, count = state.first, '1'
+    left = math.max(1, math.ceil((state.till - now) / 1000))
   end
   local head = redis.call('ZRANGE', KEYS[4], 0, 0)[1] or ''
   if ARGV[11] == '1' and who ~= '' then
@@ -161,10 +195,10 @@ if problem then
   redis.call('HDEL', KEYS[5], round(ARGV[1]))
   return problem
 end
-hold(KEYS[1], KEYS[7], KEYS[8], ARGV[1], string.format('%.0f', token), mine, '1')
+hold(KEYS[1], KEYS[6], KEYS[7], KEYS[8], state, ARGV[1], string.format('%.0f', token), mine, '1')
 prolong(KEYS[1], KEYS[6], KEYS[7], KEYS[8], ARGV[1], now, ARGV[2])
 -- The first one in, after somebody who may have died, tells those who can come, too.
-if swept and queued then
-  admit(KEYS[1], KEYS[6], KEYS[7], KEYS[8], KEYS[4], KEYS[5], now, ARGV[8], ARGV[1], ARGV[10], ARGV[1])
+if stir then
+  admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[8], ARGV[1], ARGV[10], ARGV[1])
 end
 return answer(token, text(mine))

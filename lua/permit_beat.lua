@@ -41,13 +41,12 @@ if n > 0 then
 end
 keep(KEYS[2], ARGV[1])
 keep(KEYS[3], ARGV[1])
-sweep(KEYS[1], KEYS[4], KEYS[5], KEYS[6], now)
-local closed, none = taken(KEYS[1], KEYS[4], KEYS[5], KEYS[6])
+local state = look(KEYS[1], KEYS[4], KEYS[5], KEYS[6], now)
 local others, stuck = false, false
-if not closed then
-  local fit, _, first, sure = ahead(KEYS[2], KEYS[3], KEYS[6], now, '')
+if not state.closed then
+  local fit, _, first, sure = ahead(KEYS[2], KEYS[3], ranking(KEYS[6], state.own), now, '')
   stuck = not fit[1] and not (first and sure)
-  if not fit[1] and none and first then
+  if not fit[1] and state.none and first then
     fit = {first}
   end
   for i = 1, #fit do
@@ -58,8 +57,7 @@ if not closed then
     end
   end
 end
-if (others or stuck) and
-    not admit(KEYS[1], KEYS[4], KEYS[5], KEYS[6], KEYS[2], KEYS[3], now, ARGV[2], ARGV[4], ARGV[3], '') then
+if (others or stuck) and not admit(KEYS[6], state, KEYS[2], KEYS[3], now, ARGV[2], ARGV[4], ARGV[3], '') then
   due[#due + 1] = ARGV[#ARGV] -- who asks goes on with it
 end
 return due

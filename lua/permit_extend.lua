@@ -26,16 +26,15 @@
 
 -- uses clock, place, queue, permits
 local now = clock()
-sweep(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now)
-local count, record = redis.call('HGET', KEYS[1], ARGV[1]), redis.call('HGET', KEYS[6], ARGV[1])
-if not count or not record or slotsOf(record) ~= ARGV[6] or not redis.call('ZSCORE', KEYS[5], ARGV[1]) then
+local state = look(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now, ARGV[1])
+local record = state.count and redis.call('HGET', KEYS[6], ARGV[1])
+if not record or slotsOf(record) ~= ARGV[6] or not state.own and not redis.call('ZSCORE', KEYS[5], ARGV[1]) then
   if redis.call('ZSCORE', KEYS[3], ARGV[1] .. ' forced') then
     return -2
   end
-  local closed, none = taken(KEYS[1], KEYS[5], KEYS[6], KEYS[7])
-  return (closed or not none and not open(KEYS[6], KEYS[7], ARGV[1], ARGV[6])) and -1 or 0
+  return (state.closed or not state.none and not open(KEYS[6], KEYS[7], state.own, ARGV[1], ARGV[6])) and -1 or 0
 end
-prolong(KEYS[1], KEYS[5], KEYS[6], KEYS[7], ARGV[1], now, ARGV[2])
+prolong(KEYS[1], KEYS[5], KEYS[6], KEYS[7], ARGV[1], now, ARGV[2], state.own)
 -- uses extended
-extend(KEYS[1], KEYS[2], KEYS[4], nil, ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], count)
+extend(KEYS[1], KEYS[2], KEYS[4], nil, ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], state.count)
 return 1

@@ -28,6 +28,9 @@ for i = 1, #all, 2 do
 end
 local holds, other = {}, held[1] or ''
 local until_when = redis.call('ZRANGE', KEYS[5], 0, -1, 'WITHSCORES')
+if not until_when[1] and held[1] and not held[3] and records[held[1]] then
+  until_when = {held[1], now + redis.call('PTTL', KEYS[1]) * 1000} -- it is alone
+end
 for i = 1, #until_when, 2 do
   local id = until_when[i]
   if id == other or counts[id] then

@@ -23,21 +23,32 @@
 -- Late: hold ids are never used again, so it cannot touch a later hold, nor give back a slot that another
 -- has by now: which slots it gives back is what is known of this hold.
 
--- uses clock, place, queue, permits
-local now = clock()
-sweep(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now)
-local found = vacate(KEYS[1], KEYS[5], KEYS[6], KEYS[7], ARGV[1])
-drop(KEYS[3], KEYS[4], ARGV[1])
-if redis.call('EXISTS', KEYS[3]) == 1 then
-  admit(KEYS[1], KEYS[5], KEYS[6], KEYS[7], KEYS[3], KEYS[4], now, ARGV[2], ARGV[1], ARGV[4], ARGV[5])
-elseif redis.call('EXISTS', KEYS[1]) == 0 then
-  redis.call('PEXPIRE', KEYS[4], 0) -- nobody is left who may come back
+local found
+if redis.call('EXISTS', KEYS[3], KEYS[4], KEYS[5], KEYS[7]) == 0 then
+  -- Nobody waits, and no more than one has permits.
+  found = redis.call('HDEL', KEYS[1], ARGV[1])
+  redis.call('HDEL', KEYS[6], ARGV[1], ARGV[1] .. ' note')
 else
-  shorten(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now)
+  -- uses clock, place, queue, permits
+  local now, slots = clock(), nil
+  found, slots = vacate(KEYS[1], KEYS[5], KEYS[6], KEYS[7], ARGV[1])
+  local waited = drop(KEYS[3], KEYS[4], ARGV[1])
+  local state = look(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now)
+  -- Whoever fitted before has been told. Let in are those for whom there is room now, and if others have ended as
+  -- well, or somebody has left the queue, maybe more.
+  local given = found == 1 and waited == 0 and not state.swept and slots and list(slots) or nil
+  local _, empty = admit(KEYS[7], state, KEYS[3], KEYS[4], now, ARGV[2], ARGV[1], ARGV[4], ARGV[5], given)
+  if empty and state.none then
+    redis.call('PEXPIRE', KEYS[4], 0) -- nobody is left who may come back
+  elseif empty then
+    shorten(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now)
+  end
 end
 if ARGV[3] ~= '0' then
-  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', micros(now))
-  redis.call('ZADD', KEYS[2], micros(now + ARGV[3] * 1000), ARGV[1])
+  -- uses clock
+  local now = clock()
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now))
+  redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[3] * 1000), ARGV[1])
   if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[3]) then -- other marks may live longer
     redis.call('PEXPIRE', KEYS[2], ARGV[3])
   end

@@ -28,18 +28,18 @@
 
 -- uses clock, place, queue, permits
 local now = clock()
-sweep(KEYS[1], KEYS[6], KEYS[7], KEYS[8], now)
+local state = look(KEYS[1], KEYS[6], KEYS[7], KEYS[8], now, ARGV[1])
 local record = redis.call('HGET', KEYS[7], ARGV[1])
-if record and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 and redis.call('ZSCORE', KEYS[6], ARGV[1]) then
+if record and state.count and (state.own or redis.call('ZSCORE', KEYS[6], ARGV[1])) then
   if slotsOf(record) == ARGV[6] then
     return 1
   end
   -- What it has here is no slot of its own, and keeps others from it.
   vacate(KEYS[1], KEYS[6], KEYS[7], KEYS[8], ARGV[1])
+  state = look(KEYS[1], KEYS[6], KEYS[7], KEYS[8], now)
 end
-local closed, none = taken(KEYS[1], KEYS[6], KEYS[7], KEYS[8])
 local mine = list(ARGV[6])
-local refused = closed or not none and not vacant(KEYS[8], mine) or redis.call('ZSCORE', KEYS[3], ARGV[1])
+local refused = state.closed or not state.none and not vacant(KEYS[8], mine, state.own) or redis.call('ZSCORE', KEYS[3], ARGV[1])
 local young
 if not refused and ARGV[9] then
   -- With the hold the node would vote in its renewals. It is asked again with the next.
@@ -54,10 +54,10 @@ if not refused and not young then
     redis.call('PEXPIRE', KEYS[2], ARGV[5])
   end
   drop(KEYS[4], KEYS[5], ARGV[1])
-  hold(KEYS[1], KEYS[7], KEYS[8], ARGV[1], ARGV[4], mine, ARGV[2])
+  hold(KEYS[1], KEYS[6], KEYS[7], KEYS[8], state, ARGV[1], ARGV[4], mine, ARGV[2])
   prolong(KEYS[1], KEYS[6], KEYS[7], KEYS[8], ARGV[1], now, ARGV[3])
 end
 if record and redis.call('EXISTS', KEYS[4]) == 1 then
-  admit(KEYS[1], KEYS[6], KEYS[7], KEYS[8], KEYS[4], KEYS[5], now, ARGV[7], ARGV[1], ARGV[8], '')
+  admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[7], ARGV[1], ARGV[8], '')
 end
 return young or refused and 0 or 1

@@ -32,14 +32,13 @@
 
 -- uses clock, place, queue, permits
 local now = clock()
-sweep(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now)
-local count, record, back = redis.call('HGET', KEYS[1], ARGV[1]), redis.call('HGET', KEYS[6], ARGV[1]), 1
-if not count or not record or slotsOf(record) ~= ARGV[6] or not redis.call('ZSCORE', KEYS[5], ARGV[1]) then
+local state = look(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now, ARGV[1])
+local record, back = redis.call('HGET', KEYS[6], ARGV[1]), 1
+if not state.count or not record or slotsOf(record) ~= ARGV[6] or not state.own and not redis.call('ZSCORE', KEYS[5], ARGV[1]) then
   if redis.call('ZSCORE', KEYS[3], ARGV[1] .. ' forced') then
     return -2
   end
-  local closed, none = taken(KEYS[1], KEYS[5], KEYS[6], KEYS[7])
-  if closed or not none and not open(KEYS[6], KEYS[7], ARGV[1], ARGV[6]) or redis.call('ZSCORE', KEYS[3], ARGV[1]) then
+  if state.closed or not state.none and not open(KEYS[6], KEYS[7], state.own, ARGV[1], ARGV[6]) or redis.call('ZSCORE', KEYS[3], ARGV[1]) then
     return -1
   end
   local known = tonumber(redis.call('GET', KEYS[2]))
@@ -51,9 +50,9 @@ if not count or not record or slotsOf(record) ~= ARGV[6] or not redis.call('ZSCO
     return 0
   end
   back = 2
-  hold(KEYS[1], KEYS[6], KEYS[7], ARGV[1], ARGV[3], list(ARGV[6]), ARGV[5])
+  hold(KEYS[1], KEYS[5], KEYS[6], KEYS[7], state, ARGV[1], ARGV[3], list(ARGV[6]), ARGV[5])
 end
-prolong(KEYS[1], KEYS[5], KEYS[6], KEYS[7], ARGV[1], now, ARGV[2])
+prolong(KEYS[1], KEYS[5], KEYS[6], KEYS[7], ARGV[1], now, ARGV[2], state.own)
 -- uses extended
-extend(KEYS[1], KEYS[2], KEYS[4], nil, ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], count or ARGV[5])
+extend(KEYS[1], KEYS[2], KEYS[4], nil, ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], state.count or ARGV[5])
 return back

@@ -143,17 +143,188 @@ func TestWhoHasLostAPartOfThePermitsGivesNone(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{orders.Permits, orders.Slots, orders.Free} {
 		f := freeze(t)
-		f.run(permitTry(one))
+		f.run(permitTry(one), permitTry(one3))
 		f.memory.Del(key)
 		got, err := lua.ParsePermitAcquired(f.run(permitTry(one2)))
 		require.NoError(t, err)
 		require.Zero(t, got.Token)
-		require.Equal(t, one, got.Holder)
-		f.run(permitEnd(one, 0))
+		require.Contains(t, []string{one, one3}, got.Holder)
+		f.run(permitEnd(one, 0), permitEnd(one3, 0))
 		got, err = lua.ParsePermitAcquired(f.run(permitTry(one2)))
 		require.NoError(t, err)
 		require.Equal(t, lua.Slots("0"), got.Slots)
 	}
+}
+
+// The only hold lives as long as its key, and what the others need to know of it is written down when they come.
+func TestAHoldThatIsAlone(t *testing.T) {
+	t.Parallel()
+	keys := []string{orders.Lock, orders.Slots, orders.Token}
+	slices.Sort(keys)
+	t.Run("it has two keys, and leaves none", func(t *testing.T) {
+		t.Parallel()
+		f := freeze(t)
+		f.run(permitTry(two))
+		require.Equal(t, keys, f.memory.Keys())
+		f.pass(time.Second)
+		require.EqualValues(t, 1, f.run(permitExtend(two, longer, "0-1")))
+		require.Equal(t, longer, f.memory.TTL(orders.Lock))
+		require.GreaterOrEqual(t, f.memory.TTL(orders.Slots), longer)
+		f.run(permitNote(two))
+		require.EqualValues(t, 1, f.run(permitEnd(two, 0)))
+		require.Equal(t, []string{orders.Token}, f.memory.Keys())
+	})
+	t.Run("it ends with its own TTL when another has come", func(t *testing.T) {
+		t.Parallel()
+		f := freeze(t)
+		f.run(permitTry(one))
+		f.pass(ttl - time.Second)
+		got, err := lua.ParsePermitAcquired(f.run(permitTry(two2)))
+		require.NoError(t, err)
+		require.Equal(t, lua.Slots("1-2"), got.Slots)
+		f.pass(999 * time.Millisecond)
+		got, err = lua.ParsePermitAcquired(f.run(permitTry(one3)))
+		require.NoError(t, err)
+		require.Zero(t, got.Token)
+		require.Equal(t, time.Millisecond, got.TTL)
+		f.pass(time.Millisecond)
+		got, err = lua.ParsePermitAcquired(f.run(permitTry(one3)))
+		require.NoError(t, err)
+		require.Equal(t, lua.Slots("0"), got.Slots)
+	})
+	t.Run("who waits behind it waits for its end", func(t *testing.T) {
+		t.Parallel()
+		f := freeze(t)
+		f.listeners = map[string]int{"lock:channel:b": 1}
+		f.run(permitTry(two), permitAsk(two2, proposal(0), 1))
+		require.Empty(t, f.heard())
+		f.run(permitEnd(two, 0))
+		require.Equal(t, []string{"lock:channel:b " + two2 + " " + two}, f.heard())
+	})
+	t.Run("without its slots nothing is given", func(t *testing.T) {
+		t.Parallel()
+		f := freeze(t)
+		f.run(permitTry(one))
+		f.memory.Del(orders.Slots)
+		got, err := lua.ParsePermitAcquired(f.run(permitTry(one2)))
+		require.NoError(t, err)
+		require.Zero(t, got.Token)
+		require.Equal(t, one, got.Holder)
+	})
+	t.Run("a mutex is no such hold", func(t *testing.T) {
+		t.Parallel()
+		f := freeze(t)
+		f.run(permitTry(one))
+		f.memory.Del(orders.Lock)
+		f.run(take("x:1", ttl))
+		got, err := lua.ParsePermitAcquired(f.run(permitTry(one2)))
+		require.NoError(t, err)
+		require.Equal(t, "x:1", got.Holder)
+		f.run(permitEnd(one, 0))
+		require.Equal(t, ttl, f.memory.TTL(orders.Lock))
+	})
+	t.Run("it is inspected", func(t *testing.T) {
+		t.Parallel()
+		f := freeze(t)
+		f.run(permitTry(two))
+		f.pass(time.Second)
+		got, err := lua.ParsePermitInspected(f.run(lua.PermitInspect{Permit: permit}.Call()))
+		require.NoError(t, err)
+		require.Len(t, got.Holds, 1)
+		require.Equal(t, two, got.Holds[0].Hold)
+		require.Equal(t, lua.Slots("0-1"), got.Holds[0].Slots)
+		require.Equal(t, ttl-time.Second, got.Holds[0].TTL)
+		require.Empty(t, got.Other)
+	})
+}
+
+// A release tells those who fit since then. Who fitted before has been told, unless he may have been without a
+// connection.
+func TestNobodyIsToldTwiceOfHisTurn(t *testing.T) {
+	t.Parallel()
+	holder := func(i int) string { return fmt.Sprintf("h:%dp1/4", i) }
+	waiter := func(i int) string { return fmt.Sprintf("%c:1p1/4", 'a'+i) }
+	said := func(i int, about string) string { return fmt.Sprintf("lock:channel:%c %s %s", 'a'+i, waiter(i), about) }
+	start := func(t *testing.T, waiters int) *frozen {
+		f := freeze(t)
+		for i := range 4 {
+			f.run(permitTry(holder(i)))
+		}
+		for i := range waiters {
+			f.listen(fmt.Sprintf("lock:channel:%c", 'a'+i))
+			f.run(permitAsk(waiter(i), proposal(0), 1))
+		}
+		f.heard()
+		return f
+	}
+	t.Run("one release after the other", func(t *testing.T) {
+		t.Parallel()
+		f := start(t, 6)
+		for i := range 4 {
+			f.run(permitEnd(holder(3-i), 0))
+			require.Equal(t, []string{said(i, holder(3-i))}, f.heard())
+		}
+	})
+	t.Run("those who have come do not count", func(t *testing.T) {
+		t.Parallel()
+		f := start(t, 6)
+		f.run(permitEnd(holder(2), 0), permitEnd(holder(0), 0))
+		f.heard()
+		f.run(permitAsk(waiter(1), final(2), 2)) // before the head
+		f.run(permitEnd(holder(1), 0))
+		require.Equal(t, []string{said(2, holder(1))}, f.heard())
+	})
+	t.Run("a big one behind a small one", func(t *testing.T) {
+		t.Parallel()
+		f := start(t, 1)
+		big := "y:1p2/4"
+		f.listen("lock:channel:y")
+		f.run(permitAsk(big, proposal(0), 1), permitEnd(holder(1), 0))
+		require.Equal(t, []string{said(0, holder(1))}, f.heard())
+		f.run(permitEnd(holder(3), 0))
+		require.Empty(t, f.heard(), "there is room for one of the two that it wants")
+		f.run(permitEnd(holder(0), 0))
+		require.Equal(t, []string{"lock:channel:y " + big + " " + holder(0)}, f.heard())
+	})
+	t.Run("who leaves lets in those behind it", func(t *testing.T) {
+		t.Parallel()
+		f := start(t, 3)
+		f.run(permitEnd(holder(1), 0))
+		f.heard()
+		f.run(permitEnd(waiter(0), 0))
+		require.Equal(t, []string{said(1, waiter(0))}, f.heard())
+	})
+	t.Run("who has died lets in those behind it", func(t *testing.T) {
+		t.Parallel()
+		f := start(t, 3)
+		f.run(permitEnd(holder(1), 0))
+		f.heard()
+		f.pass(line.Life - 100*time.Millisecond)
+		f.run(permitBeat(waiter(1), waiter(2)))
+		f.heard()
+		f.pass(200 * time.Millisecond)
+		f.run(permitAsk(waiter(2), final(3), 2))
+		require.Equal(t, []string{said(1, waiter(2))}, f.heard())
+	})
+	t.Run("who may not have heard is told again", func(t *testing.T) {
+		t.Parallel()
+		f := start(t, 3)
+		f.run(permitEnd(holder(1), 0))
+		f.heard()
+		f.pass(line.Life - 100*time.Millisecond)
+		f.run(permitBeat(waiter(1), waiter(2)))
+		f.heard()
+		f.run(permitEnd(holder(2), 0))
+		require.Equal(t, []string{said(0, holder(2)), said(1, holder(2))}, f.heard())
+	})
+	t.Run("a sign of life tells all again", func(t *testing.T) {
+		t.Parallel()
+		f := start(t, 3)
+		f.run(permitEnd(holder(1), 0), permitEnd(holder(2), 0))
+		f.heard()
+		f.run(permitBeat(waiter(2)))
+		require.Equal(t, []string{said(0, "beat"), said(1, "beat")}, f.heard())
+	})
 }
 
 // What is left of permits whose lock was deleted by hand is of nobody, and no permit is given on a name that

@@ -27,7 +27,6 @@
 
 -- uses clock, place, queue, permits
 local now = clock()
-sweep(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now)
 local last, waited = granted(KEYS[4], ARGV[1])
 if not last or last > tonumber(ARGV[7]) then
   local ticket = tonumber(redis.call('ZSCORE', KEYS[3], ARGV[1])) or 0
@@ -35,7 +34,7 @@ if not last or last > tonumber(ARGV[7]) then
     ticket = tonumber(ARGV[2])
     redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
     -- It may be another's turn now.
-    admit(KEYS[1], KEYS[5], KEYS[6], KEYS[7], KEYS[3], KEYS[4], now, ARGV[5], ARGV[1], ARGV[6], '')
+    admit(KEYS[7], look(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now), KEYS[3], KEYS[4], now, ARGV[5], ARGV[1], ARGV[6], '')
   end
   return ticket
 end
@@ -52,5 +51,5 @@ if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then
   ticket = enqueue(KEYS[3], KEYS[4], now, ARGV[1], back, final, ARGV[4], 'last')
 end
 -- Its own client knows that it could have permits here, and what to do about it.
-admit(KEYS[1], KEYS[5], KEYS[6], KEYS[7], KEYS[3], KEYS[4], now, ARGV[5], ARGV[1], ARGV[6], ARGV[1])
+admit(KEYS[7], look(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now), KEYS[3], KEYS[4], now, ARGV[5], ARGV[1], ARGV[6], ARGV[1])
 return ticket

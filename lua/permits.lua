@@ -5,6 +5,9 @@
 -- slots as text, such as "0-3 7". Which slots are free is a zset of numbers that are their own
 -- scores; the last one stands for all from it on. So it has no more members than slots were
 -- ever taken at once since nobody had the lock, and the lowest free ones are the first.
+--
+-- A hold that found nobody is alone: it is alive for as long as its key, and all slots but its own are free. Neither
+-- zset is there until another hold comes.
 
 local function micros(time)
   return string.format('%.0f', time)
@@ -87,8 +90,20 @@ local function take(free, slots)
   end
 end
 
--- Whether all of these slots are free.
-local function vacant(free, slots)
+-- Whether all of these slots are free, of which own are those of a hold that is alone; nil: none is.
+local function vacant(free, slots, own)
+  if own then
+    local mine, taken = list(own), {}
+    for i = 1, #mine do
+      taken[mine[i]] = true
+    end
+    for i = 1, #slots do
+      if taken[slots[i]] then
+        return false
+      end
+    end
+    return true
+  end
   local from = last(free)
   for i = 1, #slots, 1000 do
     local known = redis.call('ZMSCORE', free, unpack(slots, i, math.min(i + 999, #slots)))
@@ -101,28 +116,47 @@ local function vacant(free, slots)
   return true
 end
 
--- The lowest n free slots but for the first skip of them.
-local function lowest(free, skip, n)
-  local slots = redis.call('ZRANGE', free, skip, skip + n - 1)
-  for i = 1, #slots do
-    slots[i] = tonumber(slots[i])
+-- The free slots in ascending order: a function of the rank, from 1. They are read once, and no more of them than
+-- are asked for.
+local function ranking(free, own)
+  local known, whole = {}, false
+  if own then
+    local mine, j = list(own), 1
+    for slot = 0, mine[#mine] + 1 do
+      if slot == mine[j] then
+        j = j + 1
+      else
+        known[#known + 1] = slot
+      end
+    end
+    whole = true
   end
-  local from = slots[#slots]
-  if not from then
-    local count = redis.call('ZCARD', free)
-    from = count == 0 and skip - 1 or last(free) + skip - count
+  return function(rank)
+    while rank > #known and not whole do
+      local n = math.max(32, #known, math.min(rank - #known, 1000))
+      local more = redis.call('ZRANGE', free, #known, #known + n - 1)
+      whole = #more < n
+      for i = 1, #more do
+        known[#known + 1] = tonumber(more[i])
+      end
+    end
+    return known[rank] or (known[#known] or -1) + rank - #known
   end
-  for i = #slots + 1, n do
-    from = from + 1
-    slots[i] = from
+end
+
+-- The n slots from that rank on.
+local function lowest(at, rank, n)
+  local slots = {}
+  for i = 1, n do
+    slots[i] = at(rank + i - 1)
   end
   return slots
 end
 
 -- These slots, and the lowest free ones below permits, in ascending order: not more of them than a server should be
 -- kept busy with.
-local function choice(free, mine, permits)
-  local others, all, i, j = lowest(free, 0, 1000), {}, 1, 1
+local function choice(at, mine, permits)
+  local others, all, i, j = lowest(at, 1, 1000), {}, 1, 1
   while mine[i] or others[j] and others[j] < permits do
     if mine[i] and not (others[j] and others[j] < mine[i]) then
       all[#all + 1], i = mine[i], i + 1
@@ -133,63 +167,92 @@ local function choice(free, mine, permits)
   return all
 end
 
--- The free slot of that rank, from 1.
-local function ranked(free, rank)
-  return lowest(free, rank - 1, 1)[1]
-end
-
--- Ends a hold, and tells whether it was there. What is left of a lock that nobody has is of nobody.
+-- Ends a hold, and tells whether it was there, and which slots it had, as text. Who ends one looks at what is left.
 local function vacate(key, permits, slots, free, id)
   local record = redis.call('HGET', slots, id)
   redis.call('HDEL', slots, id, id .. ' note')
   redis.call('ZREM', permits, id)
   local found = redis.call('HDEL', key, id)
-  if redis.call('EXISTS', key) == 0 then
-    redis.call('PEXPIRE', free, 0)
-    redis.call('PEXPIRE', permits, 0)
-    redis.call('PEXPIRE', slots, 0)
-  elseif record then
+  if record and redis.call('EXISTS', key) == 1 then
     give(free, list(slotsOf(record)))
   end
-  return found
+  return found, record and slotsOf(record)
 end
 
--- Ends the holds whose time is over, and tells whether there were any.
+-- Ends the holds whose time is over.
 local function sweep(key, permits, slots, free, now)
-  if redis.call('EXISTS', key) == 0 then
-    if redis.call('EXISTS', permits, slots, free) == 0 then
-      return false
-    end
-    redis.call('PEXPIRE', permits, 0)
-    redis.call('PEXPIRE', slots, 0)
-    redis.call('PEXPIRE', free, 0)
-    return true
-  end
   local over = redis.call('ZRANGE', permits, '-inf', micros(now), 'BYSCORE', 'LIMIT', 0, 200)
   for i = 1, #over do
     vacate(key, permits, slots, free, over[i])
   end
-  return over[1] ~= nil
 end
 
--- Whether who has the lock leaves no room for others, and whether nobody has it. A hold of another
--- kind leaves none; nor do permits of whose keys this server has lost some, as it cannot tell which slots are free.
-local function taken(key, permits, slots, free)
-  if redis.call('EXISTS', key) == 0 then
-    return false, true
+-- How things stand, once the holds whose time is over have ended:
+--   none    nobody has the lock
+--   closed  who has it leaves no room for others: a hold of another kind, or permits of whose keys this server has
+--           lost some, as it cannot tell which slots are free
+--   swept   some have ended
+--   bared   what was left of a lock that nobody has was taken away
+--   first   the hold that ends first, and till, when
+--   count   that of the hold called id, if it is there
+--   own     the slots of the only hold, if that is alone
+local function look(key, permits, slots, free, now, id)
+  local state = {none = false, closed = false, swept = false}
+  local first = redis.call('ZRANGE', permits, 0, 0, 'WITHSCORES')
+  if first[1] and tonumber(first[2]) <= now then
+    sweep(key, permits, slots, free, now)
+    state.swept = true
+    first = redis.call('ZRANGE', permits, 0, 0, 'WITHSCORES')
   end
-  local first = redis.call('ZRANGE', permits, 0, 0)[1]
-  return not first or redis.call('EXISTS', slots, free) < 2 or redis.call('HEXISTS', key, first) == 0, false
+  if first[1] then
+    local counts = redis.call('HMGET', key, first[1], id or '')
+    if counts[1] then
+      state.closed = redis.call('EXISTS', slots, free) < 2
+      state.first, state.till, state.count = first[1], tonumber(first[2]), counts[2]
+      return state
+    elseif redis.call('EXISTS', key) == 1 then
+      state.closed = true
+      return state
+    end
+  else
+    local held = redis.call('HGETALL', key)
+    if held[1] then
+      local record = not held[3] and redis.call('EXISTS', free) == 0 and redis.call('HGET', slots, held[1])
+      local left = record and redis.call('PTTL', key) or -1
+      if left < 0 then
+        state.closed = true
+        return state
+      end
+      state.first, state.till, state.own = held[1], now + left * 1000, slotsOf(record)
+      state.count = held[1] == id and held[2]
+      return state
+    end
+  end
+  -- What is left of a lock that nobody has is of nobody.
+  if redis.call('EXISTS', permits, slots, free) > 0 then
+    redis.call('PEXPIRE', permits, 0)
+    redis.call('PEXPIRE', slots, 0)
+    redis.call('PEXPIRE', free, 0)
+    state.bared = true
+  end
+  state.none = true
+  return state
 end
 
--- Has a hold live for ttl at the least, milliseconds, and the keys for as long as it.
-local function prolong(key, permits, slots, free, id, now, ttl)
-  redis.call('ZADD', permits, 'GT', micros(now + ttl * 1000), id)
+-- Has a hold live for ttl at the least, milliseconds, and the keys for as long as it. The companions are kept for
+-- half as much again, so that not every hold has to set that; what is left of them when the key has gone is of nobody.
+local function prolong(key, permits, slots, free, id, now, ttl, alone)
+  if not alone then
+    redis.call('ZADD', permits, 'GT', micros(now + ttl * 1000), id)
+  end
   if redis.call('PTTL', key) < tonumber(ttl) then
     redis.call('PEXPIRE', key, ttl)
-    redis.call('PEXPIRE', permits, ttl)
-    redis.call('PEXPIRE', slots, ttl)
-    redis.call('PEXPIRE', free, ttl)
+  end
+  if redis.call('PTTL', slots) < tonumber(ttl) then
+    local long = string.format('%.0f', ttl * 1.5)
+    redis.call('PEXPIRE', permits, long)
+    redis.call('PEXPIRE', slots, long)
+    redis.call('PEXPIRE', free, long)
   end
 end
 
@@ -205,11 +268,28 @@ local function shorten(key, permits, slots, free, now)
   end
 end
 
+-- Writes down for the only hold what the zsets say of several.
+local function spread(key, permits, slots, free, state)
+  if not state.own then
+    return
+  end
+  redis.call('ZADD', permits, micros(state.till), state.first)
+  take(free, list(state.own))
+  local left = redis.call('PTTL', slots)
+  if left > 0 then
+    redis.call('PEXPIRE', permits, left)
+    redis.call('PEXPIRE', free, left)
+  end
+  state.own = nil
+end
+
 -- Takes these slots, and makes them those of the hold called id, which prolong then has live.
-local function hold(key, slots, free, id, token, mine, count)
+local function hold(key, permits, slots, free, state, id, token, mine, count)
+  spread(key, permits, slots, free, state)
   take(free, mine)
   redis.call('HSET', slots, id, token .. ' ' .. text(mine))
   redis.call('HSET', key, id, count)
+  state.none = false
 end
 
 -- Has a hold have other slots than before, if they are free, and tells whether they are.
@@ -222,77 +302,94 @@ local function move(free, had, wanted)
 end
 
 -- Whether these slots are free for the hold called id, which may have others here, or some of them.
-local function open(slots, free, id, wanted)
+local function open(slots, free, own, id, wanted)
   local record = redis.call('HGET', slots, id)
-  local own = {}
+  local had = {}
   if record then
     local mine = list(slotsOf(record))
     for i = 1, #mine do
-      own[mine[i]] = true
+      had[mine[i]] = true
     end
   end
   local others, all = {}, list(wanted)
   for i = 1, #all do
-    if not own[all[i]] then
+    if not had[all[i]] then
       others[#others + 1] = all[i]
     end
   end
-  return vacant(free, others)
+  return vacant(free, others, own)
 end
 
 -- Those before the hold called id in the queue who fit into what is free together; how many slots these
 -- are to have; the first that does not fit; whether that is known, as there may be too many dead ones to
--- tell; and when one of them that seems to be dead will be dropped, in milliseconds, or 0.
+-- tell; when one of them that seems to be dead will be dropped, in milliseconds, or 0; which of them are to be
+-- told that it is their turn; and whether some that were dead have been dropped.
 --
 -- Each of them is to have the slots of its rank. So a server that hears them in another order gives
 -- each the same slots as the others do.
-local function ahead(queue, waiters, free, now, id)
-  local from, dead, sum, fit, dying = 0, 0, 0, {}, 0
+--
+-- To be told are those who did not fit before the slots given, in ascending order, were free; all if given is nil.
+-- Who fitted before that was told when it began to fit, as whatever lets somebody fit tells it. A message may be lost
+-- with a connection, and then that client asks by a sign of life as soon as it is connected again; but who may be
+-- without one is told again, as it may have to be replaced.
+local function ahead(queue, waiters, at, now, id, given)
+  local from, dead, sum, fit, dying, fresh, skip = 0, 0, 0, {}, 0, {}, 1
   local page = 2 -- as a rule the first does not fit
   while dead <= 1000 and #fit < 500 do
     local ids = redis.call('ZRANGE', queue, from, from + page - 1)
     page = math.min(4 * page, 100)
     if not ids[1] then
-      return fit, sum, nil, true, dying
+      return fit, sum, nil, true, dying, fresh, dead > 0
     end
     local signs = redis.call('HMGET', waiters, unpack(ids))
     for i = 1, #ids do
       local alive = signs[i] and tonumber(string.match(signs[i], '^%d+')) or 0
       if ids[i] == id then
-        return fit, sum, nil, true, dying -- who asks is alive
+        return fit, sum, nil, true, dying, fresh, dead > 0 -- who asks is alive
       elseif alive <= now then
         drop(queue, waiters, ids[i])
-        dead = dead + 1
+        dead, given = dead + 1, nil
       else
         if alive <= now + reconnect then
           local left = math.ceil((alive - now) / 1000)
           dying = dying == 0 and left or math.min(dying, left)
         end
         local n, permits = size(ids[i])
-        if not n or ranked(free, sum + n) >= permits then
-          return fit, sum, ids[i], true, dying
+        if not n or at(sum + n) >= permits then
+          return fit, sum, ids[i], true, dying, fresh, dead > 0
         end
         fit[#fit + 1], sum, from = ids[i], sum + n, from + 1
+        if given then
+          -- The slot that it would have had without those that were given.
+          while given[skip] and given[skip] <= at(sum + skip - 1) do
+            skip = skip + 1
+          end
+          if at(sum + skip - 1) >= permits then
+            given = nil
+          end
+        end
+        fresh[#fit] = not given or alive <= now + reconnect
       end
     end
   end
-  return fit, sum, redis.call('ZRANGE', queue, from, from)[1], dead <= 1000, dying -- the next call goes on
+  -- The next call goes on.
+  return fit, sum, redis.call('ZRANGE', queue, from, from)[1], dead <= 1000, dying, fresh, dead > 0
 end
 
--- Tells all whose turn it is, but for the one called but. A client that does not listen has died or is
+-- Tells those whose turn it is since the slots given are free, or all whose turn it is if given is nil, but for the
+-- one called but. A client that does not listen has died or is
 -- connecting again: it has a moment for that, and in its place others are told, who so learn when to ask
--- again. It returns false as wake does.
-local function admit(key, permits, slots, free, queue, waiters, now, channel, about, alone, but)
-  local closed, none = taken(key, permits, slots, free)
-  if closed then
-    return true
+-- again. It returns false as wake does, and whether it has found nobody in the queue.
+local function admit(free, state, queue, waiters, now, channel, about, alone, but, given)
+  if state.closed then
+    return true, false
   end
-  local ids, _, first, sure = ahead(queue, waiters, free, now, '')
+  local ids, _, first, sure, _, fresh = ahead(queue, waiters, ranking(free, state.own), now, '', given)
   if not ids[1] then
-    if first and none then -- of another kind
-      return first == but or wake(queue, waiters, now, channel, about, alone)
+    if first and state.none then -- of another kind
+      return first == but or wake(queue, waiters, now, channel, about, alone), false
     end
-    return sure
+    return sure, not first
   end
   local deaf, missing, rank = {}, 0, 0
   while rank < #ids or missing > 0 and rank < #ids + 100 do
@@ -301,23 +398,25 @@ local function admit(key, permits, slots, free, queue, waiters, now, channel, ab
       break
     end
     rank = rank + 1
-    local client = string.match(id, '^(.*):')
-    if id == but then
-      missing = rank > #ids and missing - 1 or missing
-    elseif not deaf[client] and (redis.pcall('PUBLISH', channel .. client, id .. ' ' .. about) ~= 0 or alone ~= '1') then
-      missing = rank > #ids and missing - 1 or missing
-    else
-      deaf[client] = true
-      local alive = redis.call('HGET', waiters, id)
-      if rank <= #ids and alive then
-        missing = missing + 1
-        if tonumber(string.match(alive, '^%d+')) > now + reconnect then
-          redis.call('HSET', waiters, id, micros(now + reconnect) .. (string.match(alive, ' .*') or ' 0'))
+    if rank > #ids or fresh[rank] then
+      local client = string.match(id, '^(.*):')
+      if id == but then
+        missing = rank > #ids and missing - 1 or missing
+      elseif not deaf[client] and (redis.pcall('PUBLISH', channel .. client, id .. ' ' .. about) ~= 0 or alone ~= '1') then
+        missing = rank > #ids and missing - 1 or missing
+      else
+        deaf[client] = true
+        local alive = redis.call('HGET', waiters, id)
+        if rank <= #ids and alive then
+          missing = missing + 1
+          if tonumber(string.match(alive, '^%d+')) > now + reconnect then
+            redis.call('HSET', waiters, id, micros(now + reconnect) .. (string.match(alive, ' .*') or ' 0'))
+          end
         end
       end
     end
   end
-  return sure or rank > 0
+  return sure or rank > 0, false
 end
 
 -- What is written about a hold, and how long ago it began, milliseconds; nothing if that is not known.
