@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -33,6 +34,8 @@ type Cell struct {
 	Reads    int           // of a hundred calls for a read-write lock, those to read
 	MinHold  time.Duration // for which a lock stays taken from its grant
 	Rested   time.Duration // for which it stays taken after a holder that crashed or lost it
+	Beat     time.Duration // the heartbeat of who waits in a queue; 0: two seconds
+	Stall    time.Duration // for no longer nobody has a lock that somebody waits for; 0: maxStall
 }
 
 func (c Cell) workers() int { return max(c.Workers, 1) }
@@ -44,8 +47,11 @@ func (c Cell) every() time.Duration { return max(c.Every, time.Millisecond) }
 
 func (c Cell) String() string { return fmt.Sprintf("%s N=%d", c.Name, c.N) }
 
-// heartbeat is that of a fair lock's waiter.
-func (c Cell) heartbeat() time.Duration { return 2 * time.Second }
+// heartbeat is that of who waits in a queue.
+func (c Cell) heartbeat() time.Duration { return cmp.Or(c.Beat, 2*time.Second) }
+
+// stall is for how long nobody may have a lock while somebody waits for it and a quorum is well.
+func (c Cell) stall() time.Duration { return cmp.Or(c.Stall, maxStall) }
 
 func (c Cell) quorum() int { return c.N/2 + 1 }
 
@@ -271,6 +277,24 @@ func seating(n int, faults ...Kind) Cell {
 	}, faults...)
 }
 
+// forgetting is a cell whose nodes lose all permits that they gave, and are kept from giving any for a while.
+func forgetting(n int) Cell {
+	c := seating(n, KillNode)
+	c.Name = "permits, nothing on disk, guard"
+	disk(Nothing)(&c)
+	return c
+}
+
+// wakened is a cell in which nothing goes wrong and no sign of life makes up for a message that nobody sent: who
+// waits for permits has them as soon as they are given back, two at once where each was another's.
+func wakened(n int) Cell {
+	c := seating(n)
+	c.Name = "permits, woken by messages alone"
+	c.Long, c.Beat, c.Stall = 0, time.Minute, 1500*time.Millisecond
+	c.Locks = []string{"permits-a"}
+	return c
+}
+
 // staying is a cell in which locks stay taken when nobody works under them any more: for a
 // while from their grant, and after a holder that crashed.
 func staying(n int, faults ...Kind) Cell {
@@ -317,7 +341,7 @@ func cells() []Cell {
 		list = append(list, late(n), stalled(n), patient(n), crowded(n), passing(n, harmless...), transferring(n, harmless...),
 			electing(n, harmless...), staying(n, harmless...), reading(n, harmless...), seating(n, harmless...))
 	}
-	list = append(list, transferring(1), transferring(3), electing(1), electing(3), reading(1), readingOnly(3, KillWorker), sharing(3), seating(3), sharded(), inTurn(3), inTurn(5), inventory())
+	list = append(list, transferring(1), transferring(3), electing(1), electing(3), reading(1), readingOnly(3, KillWorker), sharing(3), seating(3), forgetting(1), forgetting(3), seating(3, KillWorker), wakened(1), wakened(3), sharded(), inTurn(3), inTurn(5), inventory())
 	add("everything, AOF always", disk(Always), harmless...)
 	add("everything, nothing on disk, guard", disk(Nothing), harmless...)
 	return list

@@ -31,7 +31,7 @@ var checkers = []checker{
 	{"order", "a fair lock serves first who came first", true, checkOrder},
 	{"counts", "no node counts a lease twice", true, checkCounts},
 	{"litter", "a node that can be reached keeps no key that nobody has", true, checkLitter},
-	{"ghosts", "nobody keeps on a node who read there and was killed", true, checkGhosts},
+	{"ghosts", "nobody keeps on a node who read there, or had permits, and was killed", true, checkGhosts},
 	{"queue", "who does not wait any more has no place in a queue", true, checkQueue},
 	{"flush", "no lease outlives by more than a TTL that every node forgot it", true, checkFlush},
 	{"kept", "no lease is lost while a quorum is well", true, checkKept},

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// checkGhosts finds one that reads on a node though its process was killed so long ago that nothing of it can have
+// checkGhosts finds one that reads on a node, or has permits there, though its process was killed so long ago that nothing of it can have
 // been left: somebody else keeps it there.
 func checkGhosts(h *History) []Violation {
 	if h.Cell.has(ClockJump, ClockDrift) {
@@ -16,7 +16,7 @@ func checkGhosts(h *History) []Violation {
 	within := 2*h.Cell.TTL + tidyWithin // a lease may have been extended by no more than that
 	for _, l := range h.Looks {
 		for i, s := range l.Nodes {
-			for _, hold := range s.Reads {
+			for _, hold := range s.Share {
 				at, killed := h.killed[h.client(hold)]
 				if !killed || l.From-at < int64(within) || slices.Contains(told, hold) {
 					continue
@@ -29,7 +29,7 @@ func checkGhosts(h *History) []Violation {
 				}
 				if l.From-from >= int64(within) {
 					told = append(told, hold)
-					found = append(found, violation(l.From, "%q: hold %s still reads on n%d, whose process was killed at %s, %v before",
+					found = append(found, violation(l.From, "%q: hold %s is still there on n%d, whose process was killed at %s, %v before",
 						l.Name, hold, i, h.seconds(at), time.Duration(l.From-at).Round(time.Millisecond)))
 				}
 			}

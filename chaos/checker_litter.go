@@ -21,8 +21,7 @@ func checkLitter(h *History) []Violation {
 		name string
 		node int
 	}
-	since := make(map[place]int64)
-	holder := make(map[place]string)
+	since := make(map[place]map[string]int64) // by hold: since when it is there
 	told := make(map[string]bool)
 	for _, l := range h.Looks {
 		for i, s := range l.Nodes {
@@ -30,21 +29,24 @@ func checkLitter(h *History) []Violation {
 				continue
 			}
 			p := place{l.Name, i}
-			if holder[p] != s.Hold {
-				holder[p], since[p] = s.Hold, l.From
-			}
-			if s.Hold == "" || told[s.Hold] {
-				continue
-			}
-			from := max(since[p], wanted[s.Hold], h.together(l.Name, s.Hold, since[p]))
-			for _, a := range h.ailing(i) {
-				if a.from < l.To {
-					from = max(from, a.to)
+			before := since[p]
+			since[p] = make(map[string]int64, len(s.Share)+1)
+			for _, hold := range s.holds() {
+				seen, known := before[hold]
+				if !known {
+					seen = l.From
 				}
-			}
-			if l.From-from > int64(tidyWithin) {
-				told[s.Hold] = true
-				found = append(found, violation(l.From, "%q: n%d still has hold %s, which nobody has since %s", l.Name, i, s.Hold, h.seconds(from)))
+				since[p][hold] = seen
+				from := max(seen, wanted[hold], h.together(l.Name, hold, seen))
+				for _, a := range h.ailing(i) {
+					if a.from < l.To {
+						from = max(from, a.to)
+					}
+				}
+				if l.From-from > int64(tidyWithin) && !told[hold] {
+					told[hold] = true
+					found = append(found, violation(l.From, "%q: n%d still has hold %s, which nobody has since %s", l.Name, i, hold, h.seconds(from)))
+				}
 			}
 		}
 	}

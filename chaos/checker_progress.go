@@ -11,7 +11,7 @@ const maxStall = 8 * time.Second
 func checkProgress(h *History) []Violation {
 	var found []Violation
 	for _, name := range h.names() {
-		if longest, at := h.stall(name, everyone); longest > int64(maxStall) {
+		if longest, at := h.stall(name, everyone); longest > int64(h.Cell.stall()) {
 			found = append(found, violation(at, "%q: nobody had it for %v, though a quorum was well and somebody waited",
 				name, time.Duration(longest).Round(time.Millisecond)))
 		}
@@ -21,7 +21,7 @@ func checkProgress(h *History) []Violation {
 		for who, counts := range map[string]func(*Call) bool{
 			"read": func(c *Call) bool { return c.Reads }, "write": func(c *Call) bool { return !c.Reads },
 		} {
-			if longest, at := h.stall(name, counts); longest > int64(maxStall) {
+			if longest, at := h.stall(name, counts); longest > int64(h.Cell.stall()) {
 				found = append(found, violation(at, "%q: nobody came to %s for %v, though a quorum was well and somebody waited to",
 					name, who, time.Duration(longest).Round(time.Millisecond)))
 			}

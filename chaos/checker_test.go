@@ -275,7 +275,7 @@ var damages = []struct {
 		h.call("A").Hold = "w:1"
 		h.killed["w0.0"] = 20 * ms
 		h.End = 9_000 * ms
-		h.Looks = append(h.Looks, looked(8_000, "shared", Sight{Hold: "w:1", Reads: []string{"w:1"}}))
+		h.Looks = append(h.Looks, looked(8_000, "shared", Sight{Hold: "w:1", Share: []string{"w:1"}}))
 	}},
 	{"stays", "a lock is granted before its minimum hold is over", func(h *History) { h.Cell.MinHold = time.Minute }},
 	{"stays", "a lock does not rest after a crash", func(h *History) {

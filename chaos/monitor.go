@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,7 +26,7 @@ type Sight struct {
 	Hold  string
 	Count int
 	TTL   time.Duration
-	Reads []string // hold ids of those that read
+	Share []string // hold ids of those that read, or have permits
 	Queue []fifo.Place
 }
 
@@ -59,7 +60,7 @@ func watch(r *Run) *monitor {
 				look := Look{From: now(), Name: name, Nodes: make([]Sight, len(r.nodes))}
 				var asking sync.WaitGroup
 				for i, n := range r.nodes {
-					asking.Go(func() { look.Nodes[i] = n.look(ctx, keys) })
+					asking.Go(func() { look.Nodes[i] = n.look(ctx, name, keys) })
 				}
 				asking.Wait()
 				look.To = now()
@@ -72,9 +73,12 @@ func watch(r *Run) *monitor {
 	return m
 }
 
-func (n *node) look(ctx context.Context, keys lua.Keys) Sight {
+func (n *node) look(ctx context.Context, name string, keys lua.Keys) Sight {
 	ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer cancel()
+	if isSemaphore(name) {
+		return n.lookAtPermits(ctx, keys)
+	}
 	reply, err := lua.Inspect{Keys: keys}.Call().Run(ctx, n.direct)
 	if err != nil {
 		return Sight{}
@@ -85,12 +89,39 @@ func (n *node) look(ctx context.Context, keys lua.Keys) Sight {
 	}
 	s := Sight{OK: true, Hold: in.Holder, Count: in.Count, TTL: in.TTL}
 	for _, r := range in.Readers {
-		s.Reads = append(s.Reads, r.Hold)
+		s.Share = append(s.Share, r.Hold)
 	}
 	for _, w := range in.Queue {
 		s.Queue = append(s.Queue, fifo.Place{Hold: w.Hold, Ticket: w.Ticket})
 	}
 	return s
+}
+
+func (n *node) lookAtPermits(ctx context.Context, keys lua.Keys) Sight {
+	reply, err := lua.PermitInspect{Permit: lua.Permit{Fair: lua.Fair{Keys: keys}}}.Call().Run(ctx, n.direct)
+	if err != nil {
+		return Sight{}
+	}
+	in, err := lua.ParsePermitInspected(reply)
+	if err != nil {
+		return Sight{}
+	}
+	s := Sight{OK: true, Hold: in.Other}
+	for _, h := range in.Holds {
+		s.Share = append(s.Share, h.Hold)
+	}
+	for _, w := range in.Queue {
+		s.Queue = append(s.Queue, fifo.Place{Hold: w.Hold, Ticket: w.Ticket})
+	}
+	return s
+}
+
+// holds are the ids of all that the node has of the lock.
+func (s *Sight) holds() []string {
+	if s.Hold == "" || slices.Contains(s.Share, s.Hold) {
+		return s.Share
+	}
+	return append([]string{s.Hold}, s.Share...)
 }
 
 func (m *monitor) seen() []Look {
