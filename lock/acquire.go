@@ -87,11 +87,6 @@ func (a *acquisition) run(block bool) (*Lease, error) {
 		return nil, a.give(contextError(ctx), denial{})
 	}
 	c := e.client
-	if c.fails != nil {
-		if err := c.fails(e.name); err != nil {
-			return nil, a.fail(err, denial{})
-		}
-	}
 	if err := c.enter(); err != nil {
 		return nil, a.fail(err, denial{})
 	}
@@ -174,6 +169,11 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 	}
 	if !e.client.grants() {
 		return nil, denial{}, ErrClosed
+	}
+	if fails := e.client.fails; fails != nil && a.turns == nil && a.last == nil { // for the first time
+		if err := fails(e.name); err != nil {
+			return nil, denial{}, err
+		}
 	}
 	if a.turns == nil && e.joins() {
 		if l := e.join(a.slot); l != nil {
