@@ -253,7 +253,7 @@ var locktestMutants = []Mutant{
 	{
 		Name:    "nobody says who waits",
 		File:    "lock/acquire.go",
-		Old:     "if !a.contended && a.waits != nil {",
+		Old:     "if !a.contended && a.observed != nil {",
 		New:     "if false {",
 		Package: "locktest",
 		Tests:   "^TestWaitersAreCountedWhileTheyWait$",
