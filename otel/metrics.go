@@ -15,7 +15,7 @@ var (
 	// Locks are acquired within a process in microseconds, and waited for through a deployment.
 	durations = []float64{0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300}
 	// More than a node timeout is a node that was not heard.
-	trips      = []float64{0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10}
+	trips = []float64{0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10}
 	// Of validity, two thirds of a TTL are left as a rule.
 	validities = []float64{0, 0.1, 0.3, 1, 2, 3, 5, 7, 10, 15, 20, 30, 60, 120, 300}
 )
