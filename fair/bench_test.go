@@ -19,3 +19,5 @@ func BenchmarkReenter(b *testing.B) { overhead.Reenter(b, mutex) }
 func TestAllocationsOfALock(t *testing.T) {
 	overhead.Allocations(t, mutex, overhead.Bounds{One: 42, Five: 64, Nested: 36})
 }
+
+func TestAllocationsOfAnObserver(t *testing.T) { overhead.Observed(t, mutex) }

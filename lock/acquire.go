@@ -36,9 +36,9 @@ type acquisition struct {
 	turns  turns // how a blocked Lock waits for its turn; nil for TryLock
 	pause  *backoff.ExponentialBackOff
 
-	waits     func()   // tells observers that it does; nil: nobody observes
-	contended bool     // it has waited
-	handover  Handover // how the lock came
+	observed  context.Context // that observers have made; nil: nobody observes
+	contended bool            // it has waited
+	handover  Handover        // how the lock came
 
 	last *denial // of a TryLock or a re-entry: why the attempt before failed; nil: it is the first
 
@@ -87,11 +87,6 @@ func (a *acquisition) run(block bool) (*Lease, error) {
 		return nil, a.give(contextError(ctx), denial{})
 	}
 	c := e.client
-	if c.fails != nil {
-		if err := c.fails(e.name); err != nil {
-			return nil, a.fail(err, denial{})
-		}
-	}
 	if err := c.enter(); err != nil {
 		return nil, a.fail(err, denial{})
 	}
@@ -137,8 +132,8 @@ func (a *acquisition) run(block bool) (*Lease, error) {
 			last := d
 			a.last = &last
 		}
-		if !a.contended && a.waits != nil {
-			a.tellWaits()
+		if !a.contended && a.observed != nil {
+			a.tellWaits(block)
 		}
 		a.contended = true
 		if err := a.wait(d); err != nil {
@@ -175,6 +170,11 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 	if !e.client.grants() {
 		return nil, denial{}, ErrClosed
 	}
+	if fails := e.client.fails; fails != nil && a.turns == nil && a.last == nil { // for the first time
+		if err := fails(e.name); err != nil {
+			return nil, denial{}, err
+		}
+	}
 	if a.turns == nil && e.joins() {
 		if l := e.join(a.slot); l != nil {
 			a.handover = HandoverPassed
@@ -196,14 +196,14 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 
 // tellWaits tells observers. One that ends the goroutine, as a test does that fails, must not leave the place in
 // line to nobody.
-func (a *acquisition) tellWaits() {
+func (a *acquisition) tellWaits(block bool) {
 	told := false
 	defer func() {
 		if !told {
 			a.quit()
 		}
 	}()
-	a.waits()
+	a.engine.client.audience.waiting(a, block)
 	told = true
 }
 

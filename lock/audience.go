@@ -11,22 +11,32 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// maxNews bounds what waits to be told to a slow observer of what may be left out. Ends of holds
-// may not: who counts holds would be wrong for ever.
-const maxNews = 10000
+const (
+	// maxNews bounds what waits to be told to a slow observer of what may be left out. Ends of holds
+	// may not: who counts holds would be wrong for ever.
+	maxNews = 10000
+	// maxSpare bounds the room for news that is kept while there is none.
+	maxSpare = 64
+)
 
 // An audience is the observers of a client. What happens on the client's own goroutines is told
 // on another one, while there is any: an observer may block, and neither a loss nor a renewal, nor a
 // node's lane, must wait for it (I2).
 type audience struct {
-	observers []Observer
+	// Immutable. The observers taken apart, in their order: what nobody asked for costs a look at a length.
+	began     []func(context.Context, Acquisition) context.Context
+	waits     []func(context.Context, Acquisition)
+	ended     []func(context.Context, Acquisition)
+	holdEnded []func(context.Context, HoldEnd)
+	renewed   []func(Renewal)
+	answered  []func(NodeAnswer)
 	journal   *journal
 	nodes     []string // their addresses; set before there is anything to tell
 
 	mu       sync.Mutex
-	contexts map[*hold]context.Context // that the hold's acquisition has come to, while it is in progress
 	busy     bool
 	news     []news
+	spare    []news        // empty: room for more, while what came before is told
 	most     int           // of them, apart from ends
 	dropped  int           // for want of room
 	idle     chan struct{} // closed when all is told; nil: nobody waits for that
@@ -41,70 +51,94 @@ type news struct {
 	answer  NodeAnswer
 }
 
-// newAudience is nil without observers.
+// newAudience is nil if nobody wants to be told of anything.
 func newAudience(observers []Observer, j *journal) *audience {
-	if len(observers) == 0 {
+	s := &audience{journal: j, most: maxNews}
+	for _, o := range observers {
+		s.began = with(s.began, o.Began, o.Began != nil)
+		s.waits = with(s.waits, o.Waits, o.Waits != nil)
+		s.ended = with(s.ended, o.Ended, o.Ended != nil)
+		s.holdEnded = with(s.holdEnded, o.HoldEnded, o.HoldEnded != nil)
+		s.renewed = with(s.renewed, o.Renewed, o.Renewed != nil)
+		s.answered = with(s.answered, o.Answered, o.Answered != nil)
+	}
+	if len(s.began)+len(s.waits)+len(s.ended)+len(s.holdEnded)+len(s.renewed)+len(s.answered) == 0 {
 		return nil
 	}
-	return &audience{observers: observers, journal: j, most: maxNews, contexts: make(map[*hold]context.Context)}
+	return s
 }
 
-// watch runs an acquisition before the eyes of the observers.
+func with[F any](all []F, f F, wanted bool) []F {
+	if wanted {
+		return append(all, f)
+	}
+	return all
+}
+
+// watch runs an acquisition before the eyes of the observers. What is told is handed on by value, and the context
+// that they make is kept in the acquisition and then in its hold, so that to observe allocates nothing.
 func (s *audience) watch(a *acquisition, block bool) (*Lease, error) {
-	began := Acquisition{LockKind: a.engine.about(), Name: a.engine.name, Try: !block, Start: a.began}
-	ctx := a.ctx
-	s.each(func(o *Observer) {
-		if o.Began != nil {
-			if made := o.Began(ctx, began); made != nil {
-				ctx = made
-			}
-		}
-	})
-	a.waits = func() {
-		s.each(func(o *Observer) {
-			if o.Waits != nil {
-				o.Waits(ctx, began)
-			}
-		})
+	a.observed = a.ctx
+	for _, f := range s.began {
+		a.observed = s.tellBegan(a.observed, f, a.about(block))
 	}
 	l, err := a.run(block)
-	ended := began
-	ended.Waited, ended.Contended, ended.Lease, ended.Err = time.Since(a.began), a.contended, l, err
-	if l != nil {
-		ended.Handover = a.handover
-	}
-	s.each(func(o *Observer) {
-		if o.Ended != nil {
-			o.Ended(ctx, ended)
+	if len(s.ended) > 0 {
+		ended := a.about(block)
+		ended.Waited, ended.Contended, ended.Lease, ended.Err = time.Since(a.began), a.contended, l, err
+		if l != nil {
+			ended.Handover = a.handover
 		}
-	})
+		for _, f := range s.ended {
+			tell(a.observed, s, f, ended)
+		}
+	}
 	if l != nil && a.handover != HandoverReentry {
-		s.follow(ctx, l.hold)
+		s.follow(a.observed, l.hold)
 	}
 	return l, err
 }
 
-// follow has the observers told of the end of h. If that has come already, they are told here: the client may be
-// closed by now, and wait for no other goroutine.
-func (s *audience) follow(ctx context.Context, h *hold) {
-	s.mu.Lock()
-	s.contexts[h] = ctx
-	s.mu.Unlock()
-	if h.isOver() {
-		h.mu.Lock()
-		reason := h.reason
-		h.mu.Unlock()
-		s.over(h, reason)
+// about is what observers are told of the acquisition before it has ended.
+func (a *acquisition) about(block bool) Acquisition {
+	return Acquisition{LockKind: a.engine.about(), Name: a.engine.name, Try: !block, Start: a.began}
+}
+
+// waiting tells that a has to wait.
+func (s *audience) waiting(a *acquisition, block bool) {
+	for _, f := range s.waits {
+		tell(a.observed, s, f, a.about(block))
 	}
 }
 
-// leave returns what the context of h has come to. Whoever gets it tells of the end of h; nil: somebody
-// else does, or nobody has been told of h.
+// follow has the observers told of the end of h, once: whoever ends h marks it as over first and looks for the context
+// then, and here the context is left only if h is not over. If it is, they are told here: the client may be closed by
+// now, and wait for no other goroutine.
+func (s *audience) follow(ctx context.Context, h *hold) {
+	if len(s.holdEnded) == 0 {
+		return
+	}
+	h.mu.Lock()
+	over, reason := h.over != nil, h.reason
+	if !over {
+		h.observed = ctx
+	}
+	h.mu.Unlock()
+	if over {
+		s.tellOver(ctx, h, reason)
+	}
+}
+
+// leave returns what the context of h has come to. Whoever gets it tells of the end of h, which is over; nil: somebody
+// else does, or nobody is to be told.
 func (s *audience) leave(h *hold) context.Context {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	ctx := s.contexts[h]
-	delete(s.contexts, h)
+	if s == nil || len(s.holdEnded) == 0 {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	ctx := h.observed
+	h.observed = nil
 	return ctx
 }
 
@@ -118,34 +152,34 @@ func (h *hold) report(reason Reason) HoldEnd {
 
 // over tells, on this goroutine, that h has ended.
 func (s *audience) over(h *hold, reason Reason) {
-	if s == nil {
-		return
-	}
 	if ctx := s.leave(h); ctx != nil {
-		end := h.report(reason)
-		s.each(func(o *Observer) { o.tell(news{ctx: ctx, ended: &end}) })
+		s.tellOver(ctx, h, reason)
+	}
+}
+
+func (s *audience) tellOver(ctx context.Context, h *hold, reason Reason) {
+	end := h.report(reason)
+	for _, f := range s.holdEnded {
+		tell(ctx, s, f, end)
 	}
 }
 
 // lost has told that h has ended.
 func (s *audience) lost(h *hold, reason Reason) {
-	if s == nil {
-		return
-	}
 	if ctx := s.leave(h); ctx != nil {
 		end := h.report(reason)
 		s.have(news{ctx: ctx, ended: &end})
 	}
 }
 
-// renewed has told that a round of renewals is decided, when the validity ended in so much.
-func (s *audience) renewed(t *tenure, b *redlock.Ballot, left time.Duration, confirmed bool) {
-	if s == nil {
+// decided has told that a round of renewals is decided, when the validity ended in left and was of ttl.
+func (s *audience) decided(t *tenure, b *redlock.Ballot, left, ttl time.Duration, confirmed bool) {
+	if s == nil || len(s.renewed) == 0 {
 		return
 	}
 	r := &Renewal{
 		LockKind: t.engine.about(), Name: t.engine.name, Hold: t.id,
-		Took: time.Since(b.Start()), Left: left, Confirmed: confirmed,
+		Took: time.Since(b.Start()), Left: left, TTL: ttl, Confirmed: confirmed,
 		Nodes: make([]NodeAnswer, len(s.nodes)),
 	}
 	for i := range r.Nodes {
@@ -156,7 +190,7 @@ func (s *audience) renewed(t *tenure, b *redlock.Ballot, left time.Duration, con
 
 // listener is called with what nodes answer; nil: nobody needs to know.
 func (s *audience) listener() func(node int, motion string, took time.Duration, a redlock.Answer) {
-	if s == nil {
+	if s == nil || len(s.answered) == 0 {
 		return nil
 	}
 	return func(node int, motion string, took time.Duration, a redlock.Answer) {
@@ -171,16 +205,16 @@ func (s *audience) answer(node int, command string, a redlock.Answer) NodeAnswer
 	switch {
 	case a.Vote == redlock.Pending:
 		n.Outcome = "late"
+	case a.Vote == redlock.Yes:
+		n.Outcome = "yes"
+	case a.Err == nil:
+		n.Outcome = "no"
 	case errors.Is(a.Err, redlock.ErrSilent):
 		n.Outcome = "timeout"
 	case errors.Is(a.Err, errFree):
 		n.Outcome, n.Err = "no", nil // it is no error of the node
-	case a.Err != nil:
-		n.Outcome = "error"
-	case a.Vote == redlock.Yes:
-		n.Outcome = "yes"
 	default:
-		n.Outcome = "no"
+		n.Outcome = "error"
 	}
 	return n
 }
@@ -200,13 +234,14 @@ func (s *audience) have(n news) {
 	}
 }
 
-// deliver tells the news until there is none left.
+// deliver tells the news until there is none left. What was told makes room for what comes meanwhile.
 func (s *audience) deliver() {
 	var all []news
+	told := 0
 	defer func() {
-		if len(all) > 0 { // an observer has ended the goroutine, as a test does that fails
+		if told < len(all) { // an observer has ended the goroutine, as a test does that fails
 			s.mu.Lock()
-			s.news = append(all[1:], s.news...)
+			s.news = append(all[told+1:], s.news...)
 			s.mu.Unlock()
 			go s.deliver()
 		}
@@ -214,8 +249,13 @@ func (s *audience) deliver() {
 	for {
 		s.mu.Lock()
 		dropped := s.dropped
-		all, s.news, s.dropped = s.news, nil, 0
-		s.busy = len(all) > 0
+		if 0 < cap(all) && cap(all) <= maxSpare {
+			s.spare = all[:0]
+		}
+		all, told, s.dropped = nil, 0, 0
+		if s.busy = len(s.news) > 0; s.busy {
+			all, s.news, s.spare = s.news, s.spare, nil
+		}
 		if !s.busy && s.idle != nil {
 			close(s.idle)
 			s.idle = nil
@@ -227,9 +267,10 @@ func (s *audience) deliver() {
 		if len(all) == 0 {
 			return
 		}
-		for ; len(all) > 0; all = all[1:] {
-			s.each(func(o *Observer) { o.tell(all[0]) })
+		for ; told < len(all); told++ {
+			s.tell(&all[told])
 		}
+		clear(all)
 	}
 }
 
@@ -249,43 +290,62 @@ func (s *audience) close(most time.Duration) {
 	await(most, idle)
 }
 
-// each has every observer told something. One that panics does no harm to the others, nor to us.
-func (s *audience) each(tell func(*Observer)) {
-	for i := range s.observers {
-		s.guard(func() { tell(&s.observers[i]) })
+// tell tells observers a piece of news.
+func (s *audience) tell(n *news) {
+	switch {
+	case n.ended != nil:
+		for _, f := range s.holdEnded {
+			tell(n.ctx, s, f, *n.ended)
+		}
+	case n.renewed != nil:
+		for _, f := range s.renewed {
+			s.tellRenewed(f, *n.renewed)
+		}
+	default:
+		for _, f := range s.answered {
+			s.tellAnswered(f, n.answer)
+		}
 	}
 }
 
-func (s *audience) guard(tell func()) {
-	defer func() {
-		p := recover()
-		if p == nil {
-			return
-		}
-		s.mu.Lock()
-		said := s.panicked
-		s.panicked = true
-		s.mu.Unlock()
-		if !said {
-			s.journal.Error("lock: an observer has panicked; this is said once", "panic", p, "stack", string(debug.Stack()))
-		}
-	}()
-	tell()
+// An observer that panics does no harm to the others, nor to us.
+
+func tell[T any](ctx context.Context, s *audience, f func(context.Context, T), about T) {
+	defer s.recovered()
+	f(ctx, about)
 }
 
-// tell calls what o has for n.
-func (o *Observer) tell(n news) {
-	switch {
-	case n.ended != nil:
-		if o.HoldEnded != nil {
-			o.HoldEnded(n.ctx, *n.ended)
-		}
-	case n.renewed != nil:
-		if o.Renewed != nil {
-			o.Renewed(*n.renewed)
-		}
-	case o.Answered != nil:
-		o.Answered(n.answer)
+func (s *audience) tellBegan(ctx context.Context, f func(context.Context, Acquisition) context.Context, a Acquisition) (made context.Context) {
+	defer s.recovered()
+	made = ctx
+	if c := f(ctx, a); c != nil {
+		made = c
+	}
+	return made
+}
+
+func (s *audience) tellRenewed(f func(Renewal), r Renewal) {
+	defer s.recovered()
+	f(r)
+}
+
+func (s *audience) tellAnswered(f func(NodeAnswer), a NodeAnswer) {
+	defer s.recovered()
+	f(a)
+}
+
+// recovered is deferred around each call of an observer.
+func (s *audience) recovered() {
+	p := recover()
+	if p == nil {
+		return
+	}
+	s.mu.Lock()
+	said := s.panicked
+	s.panicked = true
+	s.mu.Unlock()
+	if !said {
+		s.journal.Error("lock: an observer has panicked; this is said once", "panic", p, "stack", string(debug.Stack()))
 	}
 }
 

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"context"
 	"strconv"
 	"time"
 )
@@ -15,16 +16,17 @@ type hold struct {
 
 	// Guarded by the tenure's mu.
 	token    int64
-	index    int32 // in the tenure's present, while it is in progress
-	writes   int32 // leases that are not over and write; of a read-write lock
+	index    int32  // in the tenure's present, while it is in progress
+	writes   int32  // leases that are not over and write; of a read-write lock
+	pending  int32  // leases, over or not, whose Unlock has not been called
+	reason   Reason // why it is over; that of the tenure may be another
+	warned   bool   // that others of this client wait for it
 	began    time.Time
-	leases   []*Lease  // those that are not over, in no order
-	earliest Lease     // the first one
-	list     [1]*Lease // of leases, until there are more
-	pending  int       // leases, over or not, whose Unlock has not been called
-	over     error     // nil, ErrLost or ErrReleased
-	reason   Reason    // why it is over; that of the tenure may be another
-	warned   bool      // that others of this client wait for it
+	leases   []*Lease        // those that are not over, in no order
+	earliest Lease           // the first one
+	list     [1]*Lease       // of leases, until there are more
+	over     error           // nil, ErrLost or ErrReleased
+	observed context.Context // that its end is told with; nil: to nobody, or somebody does
 }
 
 // name is the hold's id: the tenure's, by which the nodes know it, and for those that follow
@@ -33,7 +35,8 @@ func (h *hold) name() string {
 	if h.number == 1 {
 		return h.id
 	}
-	return h.id + "." + strconv.Itoa(h.number)
+	name := append(append(make([]byte, 0, 64), h.id...), '.')
+	return string(strconv.AppendInt(name, int64(h.number), 10))
 }
 
 // lease adds a lease of e, that is valid until deadline and begins at start. It is called with mu

@@ -21,9 +21,9 @@ type Lease struct {
 	deadline   time.Time
 	renewUntil *time.Time    // max hold; nil: no cap
 	done       chan struct{} // nil: nobody has asked for it
-	reason     Reason        // why it is over
 	failed     *LeaseError   // of reason; nil: nobody has asked for it
 	work       *work         // under the lease's contexts; nil: Context was not called, or the lease is over
+	reason     Reason        // why it is over
 	renew      bool
 	reads      bool // immutable
 	unlocked   bool // Unlock was called

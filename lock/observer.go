@@ -140,6 +140,7 @@ type Renewal struct {
 	Hold      string // the id that the nodes know
 	Took      time.Duration
 	Left      time.Duration // of the validity, when the round was decided and had not moved it: what failed rounds may take
+	TTL       time.Duration // that the validity is of: as a rule two thirds of it are left
 	Confirmed bool          // by a quorum
 	Nodes     []NodeAnswer  // of all nodes
 }

@@ -107,7 +107,7 @@ func (r *renewal) decided(b *redlock.Ballot) {
 
 	t.mu.Lock()
 	now := time.Now()
-	left := t.validity.Sub(now)
+	left, ttl := t.validity.Sub(now), t.ttl
 	renewed := !t.ended && found == confirmed
 	given := t.ended && !errors.Is(t.reason.end(), ErrLost) // back meanwhile: that some nodes do not have it any more is no failure
 	var late *hold
@@ -141,7 +141,7 @@ func (r *renewal) decided(b *redlock.Ballot) {
 		t.engine.client.journal.late(late, left)
 	}
 	if found == confirmed || !given {
-		t.engine.client.audience.renewed(t, b, left, found == confirmed)
+		t.engine.client.audience.decided(t, b, left, ttl, found == confirmed)
 	}
 
 	switch {

@@ -47,6 +47,7 @@ func TestContextHoldsWhatItsOwnerHas(t *testing.T) {
 		require.False(t, lock.Holds(scope, "orders"))
 		l := w.lockIn(scope, p.mutex())
 		require.True(t, lock.Holds(scope, "orders"))
+		require.False(t, lock.Holds(scope, "stock"))
 		require.False(t, lock.Holds(lock.WithOwner(bg), "orders"))
 		require.NoError(t, l.Unlock(bg))
 		require.False(t, lock.Holds(scope, "orders"))

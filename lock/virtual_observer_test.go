@@ -424,6 +424,7 @@ func TestAnObserverIsToldOfRenewals(t *testing.T) {
 		require.True(t, r.Confirmed)
 		require.Equal(t, l.ID(), r.Hold)
 		require.Equal(t, before, l.Deadline().Add(-validity(defaultTTL)).Add(r.Left), "by that much it was early")
+		require.Equal(t, defaultTTL, r.TTL)
 		require.Len(t, r.Nodes, 3)
 		for i, n := range r.Nodes {
 			require.Equal(t, w.nodes[i].Addr(), n.Node)
@@ -647,6 +648,28 @@ func TestARenewalThatAnUnlockOvertakesHasNotFailed(t *testing.T) {
 		time.Sleep(time.Second)
 		for _, r := range seen.saw().renewals {
 			require.True(t, r.Confirmed)
+		}
+	})
+}
+
+// More happens while an observer is told of what was before.
+func TestASlowObserverIsToldOnceAndInOrder(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		const holds = 300
+		var told []string // by one goroutine at a time
+		p := w.process(lock.WithObserver(lock.Observer{Answered: func(a lock.NodeAnswer) {
+			time.Sleep(time.Millisecond)
+			told = append(told, a.Command)
+		}}))
+		for i := range holds {
+			require.NoError(t, w.lock(p.mutex()).Unlock(bg))
+			time.Sleep(time.Duration(i%5) * time.Millisecond) // rounds of all lengths
+		}
+		require.NoError(t, p.locks.Close())
+		require.Len(t, told, 1+2*holds)
+		require.Equal(t, "connect", told[0])
+		for i, command := range told[1:] {
+			require.Equal(t, []string{"acquire", "release"}[i%2], command, "%d", i)
 		}
 	})
 }

@@ -8,8 +8,7 @@ import "testing"
 // acquisitions. A [Fake.Hold] is somebody else's, and meets none of the errors. The test fails
 // at its end if no acquisition has met the error.
 //
-// A re-entry meets it, too, which is not so on real servers: it asks no node, and fails only with
-// its lease or its context. So call FailNext while the program does not hold name.
+// A re-entry meets none, as it asks no node: it fails only with its lease or its context.
 //
 // It is for errors that are hard to bring about. Prefer a fault where there is one: Hold,
 // Stop and Partition make errors with all that real ones have.

@@ -238,6 +238,45 @@ func TestFailNextIsForOneAcquisitionOfThatName(t *testing.T) {
 	})
 }
 
+// What asks no node cannot fail by what a node says.
+func TestReentryMeetsNoErrorOfFailNext(t *testing.T) {
+	inBoth(t, func(t *testing.T) {
+		f := locktest.NewN(t, 3)
+		for kind, l := range lockers(f.Client()) {
+			lease, err := l.Lock(bg)
+			require.NoError(t, err, kind)
+			f.FailNext(kind, errBroken)
+			again, err := l.Lock(lease.Context(bg))
+			require.NoError(t, err, "%s: the owner has it", kind)
+			require.NoError(t, again.Unlock(bg))
+			_, err = l.TryLock(lease.Context(bg))
+			require.NoError(t, err, "%s: the owner has it", kind)
+			require.NoError(t, f.Lease(kind).Unlock(bg))
+			require.NoError(t, lease.Unlock(bg))
+			_, err = l.TryLock(bg)
+			require.ErrorIs(t, err, errBroken, kind)
+		}
+	})
+}
+
+// It fails as it begins, and not after it has waited.
+func TestWaiterMeetsNoErrorThatComesLater(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		f := locktest.New(t)
+		theirs := f.Hold("orders:42")
+		l := reentrant.New(f.Client(), "orders:42")
+		waits := lockBeside(bg, l)
+		f.Advance(time.Minute)
+		f.FailNext("orders:42", errBroken)
+		f.Advance(time.Minute)
+		theirs.Release()
+		g := <-waits
+		require.NoError(t, g.err)
+		require.NoError(t, g.lease.Unlock(bg))
+		require.ErrorIs(t, l.Do(bg, func(context.Context) error { return nil }), errBroken)
+	})
+}
+
 func TestSomebodyElseMeetsNoErrorOfTheProgram(t *testing.T) {
 	inBoth(t, func(t *testing.T) {
 		f := locktest.New(t)

@@ -203,6 +203,22 @@ var locktestMutants = []Mutant{
 		Tests:   "^TestFailNextIsForOneAcquisitionOfThatName$",
 	},
 	{
+		Name:    "a re-entry meets an error of FailNext",
+		File:    "lock/acquire.go",
+		Old:     "	if h != nil {\n		a.handover = HandoverReentry\n",
+		New:     "	if h != nil {\n		if f := e.client.fails; f != nil {\n			if err := f(e.name); err != nil {\n				return nil, denial{}, err\n			}\n		}\n		a.handover = HandoverReentry\n",
+		Package: "locktest",
+		Tests:   "^TestReentryMeetsNoErrorOfFailNext$",
+	},
+	{
+		Name:    "one that waits already meets an error of FailNext",
+		File:    "lock/acquire.go",
+		Old:     "fails != nil && a.turns == nil && a.last == nil {",
+		New:     "fails != nil {",
+		Package: "locktest",
+		Tests:   "^TestWaiterMeetsNoErrorThatComesLater$",
+	},
+	{
 		Name:    "somebody else meets the errors of the program",
 		File:    "locktest/hold.go",
 		Old:     "f.elsewhere = f.process(",
@@ -237,7 +253,7 @@ var locktestMutants = []Mutant{
 	{
 		Name:    "nobody says who waits",
 		File:    "lock/acquire.go",
-		Old:     "if !a.contended && a.waits != nil {",
+		Old:     "if !a.contended && a.observed != nil {",
 		New:     "if false {",
 		Package: "locktest",
 		Tests:   "^TestWaitersAreCountedWhileTheyWait$",

@@ -14,6 +14,8 @@ import (
 var (
 	// Locks are acquired within a process in microseconds, and waited for through a deployment.
 	durations = []float64{0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300}
+	// More than a node timeout is a node that was not heard.
+	trips = []float64{0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10}
 	// Of validity, two thirds of a TTL are left as a rule.
 	validities = []float64{0, 0.1, 0.3, 1, 2, 3, 5, 7, 10, 15, 20, 30, 60, 120, 300}
 )
@@ -22,13 +24,14 @@ var (
 type metrics struct {
 	name func(string) string // immutable; nil: names are no attributes
 
-	acquire, hold, validity                            metric.Float64Histogram
+	acquire, hold, validity, trip                      metric.Float64Histogram
 	waiters, leases                                    metric.Int64UpDownCounter
 	contentions, handovers, losses, renewals, requests metric.Int64Counter
 
 	names  table[string, string] // that are recorded as they are
 	series table[label, *series]
-	nodes  table[request, measurement]
+	nodes  table[request, answer]
+	ways   table[trip, measurement]
 }
 
 // A label is what tells the metrics of some locks from those of others.
@@ -37,11 +40,18 @@ type label struct{ kind, mode, name string }
 // A request is what tells the commands to nodes apart.
 type request struct{ node, command, outcome string }
 
+// A trip is what tells apart how long commands to nodes take.
+type trip struct{ node, outcome string }
+
+// An answer is what is recorded when a node has answered, or not.
+type answer struct{ request, trip measurement }
+
 func newMetrics(m metric.Meter, name func(string) string) (*metrics, error) {
 	s := &metrics{name: name}
 	s.series.make, s.series.rest, s.series.most = s.newSeries, label{kind: other, name: other}, maxLabels
 	s.names.make, s.names.rest, s.names.most = func(name string) string { return name }, other, maxNames
-	s.nodes.make, s.nodes.rest, s.nodes.most = newRequest, request{other, other, other}, maxRequests
+	s.nodes.make, s.nodes.rest, s.nodes.most = s.newAnswer, request{other, other, other}, maxRequests
+	s.ways.make, s.ways.rest, s.ways.most = newTrip, trip{other, other}, maxTrips
 
 	var errs []error
 	histogram := func(to *metric.Float64Histogram, name, about string, bounds []float64) {
@@ -59,6 +69,7 @@ func newMetrics(m metric.Meter, name func(string) string) (*metrics, error) {
 	histogram(&s.acquire, "holdfast.acquire.duration", "How long calls that acquire a lock took.", durations)
 	histogram(&s.hold, "holdfast.hold.duration", "How long locks were held.", durations)
 	histogram(&s.validity, "holdfast.validity.remaining", "Validity that a lease had left when its renewal was decided.", validities)
+	histogram(&s.trip, "holdfast.node.duration", "How long nodes took to answer, or were waited for.", trips)
 	gauge(&s.waiters, "holdfast.waiters", "{call}", "Calls that wait for a lock.")
 	gauge(&s.leases, "holdfast.leases", "{lease}", "Locks that are held, re-entries not counted.")
 	counter(&s.contentions, "holdfast.contentions", "{call}", "Calls that had to wait for a lock.")
@@ -135,7 +146,9 @@ func (m *metrics) renewed(r lock.Renewal) {
 }
 
 func (m *metrics) answered(a lock.NodeAnswer) {
-	m.requests.Add(context.Background(), 1, m.nodes.of(request{a.Node, a.Command, a.Outcome}).add...)
+	ctx, n := context.Background(), m.nodes.of(request{a.Node, a.Command, a.Outcome})
+	m.requests.Add(ctx, 1, n.request.add...)
+	m.trip.Record(ctx, a.Took.Seconds(), n.trip.record...)
 }
 
 // A measurement is a set of attributes, ready to be recorded without an allocation.
@@ -150,10 +163,21 @@ func measure(attrs ...attribute.KeyValue) measurement {
 	return measurement{o, []metric.AddOption{o}, []metric.RecordOption{o}}
 }
 
-func newRequest(r request) measurement {
-	attrs := []attribute.KeyValue{nodeKey.String(r.node), commandKey.String(r.command), outcomeKey.String(r.outcome)}
-	if r.outcome == "timeout" || r.outcome == "error" {
-		attrs = append(attrs, errorKey.String(r.outcome))
+func (m *metrics) newAnswer(r request) answer {
+	return answer{
+		measure(failed(r.outcome, nodeKey.String(r.node), commandKey.String(r.command), outcomeKey.String(r.outcome))...),
+		m.ways.of(trip{r.node, r.outcome}),
 	}
-	return measure(attrs...)
+}
+
+func newTrip(w trip) measurement {
+	return measure(failed(w.outcome, nodeKey.String(w.node), outcomeKey.String(w.outcome))...)
+}
+
+// failed adds that it is a failure, if it is.
+func failed(outcome string, attrs ...attribute.KeyValue) []attribute.KeyValue {
+	if outcome == "timeout" || outcome == "error" {
+		attrs = append(attrs, errorKey.String(outcome))
+	}
+	return attrs
 }

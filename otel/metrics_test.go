@@ -187,6 +187,25 @@ func TestLossesHaveAReason(t *testing.T) {
 	require.EqualValues(t, 2, r.sum("holdfast.losses"), "Unlock of what is lost is none")
 }
 
+func TestHowLongNodesTookIsToldByNodeAndOutcome(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0)
+	for i, command := range []string{"acquire", "extend", "release"} {
+		r.observer.Answered(lock.NodeAnswer{Node: "a:1", Command: command, Outcome: "yes", Took: time.Duration(i+1) * time.Second})
+	}
+	data := r.metrics()["holdfast.node.duration"].Data.(metricdata.Histogram[float64]).DataPoints
+	require.Len(t, data, 1, "of all commands")
+	require.EqualValues(t, 3, data[0].Count)
+	require.InDelta(t, 6, data[0].Sum, 0)
+	require.True(t, has(data[0].Attributes, "holdfast.node", "a:1", outcome, "yes"))
+
+	// A program whose nodes come and go does not fill the database.
+	for i := range 1000 {
+		r.observer.Answered(lock.NodeAnswer{Node: fmt.Sprint(i), Command: "acquire", Outcome: "yes"})
+	}
+	require.InDelta(t, 801, r.sum("holdfast.node.duration", "holdfast.node", "other", outcome, "other"), 0)
+}
+
 func TestAServerThatStopsIsSeenInRenewalsBeforeTheLoss(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -205,6 +224,7 @@ func TestAServerThatStopsIsSeenInRenewalsBeforeTheLoss(t *testing.T) {
 	defer r.servers[0].Resume()
 	r.exceeds(0, "holdfast.renewals", outcome, "failed")
 	r.exceeds(0, "holdfast.node.requests", "holdfast.node", r.servers[0].Addr(), outcome, "timeout", "error.type", "timeout")
+	r.exceeds(0, "holdfast.node.duration", "holdfast.node", r.servers[0].Addr(), outcome, "timeout", "error.type", "timeout")
 	r.lost(l)
 	r.exceeds(0, "holdfast.losses", reason, "not_renewed")
 	ctx, cancel := context.WithCancel(bg)

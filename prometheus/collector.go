@@ -50,14 +50,15 @@ func WithBuckets(bounds ...float64) Option {
 type Collector struct {
 	name func(string) string // immutable; nil: there is no such label
 
-	acquire, hold, validity                            *prometheus.HistogramVec
+	acquire, hold, validity, trips                     *prometheus.HistogramVec
 	waiters, leases                                    *prometheus.GaugeVec
 	contentions, handovers, losses, renewals, requests *prometheus.CounterVec
 	oldest                                             *prometheus.Desc
 
 	names  table[string, string] // that are counted as they are
 	series table[label, *series]
-	nodes  table[request, prometheus.Counter]
+	nodes  table[request, answer]
+	ways   table[trip, prometheus.Observer]
 }
 
 var _ prometheus.Collector = (*Collector)(nil)
@@ -74,10 +75,12 @@ func New(opts ...Option) *Collector {
 	c := &Collector{name: s.name}
 	c.series.make, c.series.rest, c.series.most = c.newSeries, label{kind: other, name: other}, maxLabels
 	c.names.make, c.names.rest, c.names.most = func(name string) string { return name }, other, maxNames
-	c.nodes.make = func(r request) prometheus.Counter {
-		return c.requests.WithLabelValues(r.node, r.command, r.outcome)
+	c.nodes.make = func(r request) answer {
+		return answer{c.requests.WithLabelValues(r.node, r.command, r.outcome), c.ways.of(trip{r.node, r.outcome})}
 	}
 	c.nodes.rest, c.nodes.most = request{other, other, other}, maxRequests
+	c.ways.make = func(w trip) prometheus.Observer { return c.trips.WithLabelValues(w.node, w.outcome) }
+	c.ways.rest, c.ways.most = trip{other, other}, maxTrips
 
 	labels := []string{"kind", "mode"}
 	if c.name != nil {
@@ -97,6 +100,11 @@ func New(opts ...Option) *Collector {
 	// Two thirds of a TTL are left as a rule.
 	c.validity = histogram("holdfast_validity_remaining_seconds", "Validity that a lease had left when its renewal was decided.",
 		[]float64{0, 0.1, 0.3, 1, 2, 3, 5, 7, 10, 15, 20, 30, 60, 120, 300})
+	// More than a node timeout is a node that was not heard.
+	c.trips = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "holdfast_node_duration_seconds", Help: "How long nodes took to answer, or were waited for.",
+		Buckets: []float64{0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10},
+	}, []string{"node", "outcome"})
 	c.waiters = gauge("holdfast_waiters", "Calls that wait for a lock.")
 	c.leases = gauge("holdfast_leases", "Locks that are held, re-entries not counted.")
 	c.oldest = prometheus.NewDesc("holdfast_waiting_oldest_seconds", "For how long the call that has waited longest waits by now.", labels, nil)
@@ -122,7 +130,7 @@ func New(opts ...Option) *Collector {
 // vectors are all metrics but the oldest wait.
 func (c *Collector) vectors() []prometheus.Collector {
 	return []prometheus.Collector{
-		c.acquire, c.hold, c.validity, c.waiters, c.leases, c.contentions, c.handovers, c.losses, c.renewals, c.requests,
+		c.acquire, c.hold, c.validity, c.waiters, c.leases, c.contentions, c.handovers, c.losses, c.renewals, c.requests, c.trips,
 	}
 }
 
@@ -200,5 +208,7 @@ func (c *Collector) renewed(r lock.Renewal) {
 }
 
 func (c *Collector) answered(a lock.NodeAnswer) {
-	c.nodes.of(request{a.Node, a.Command, a.Outcome}).Inc()
+	n := c.nodes.of(request{a.Node, a.Command, a.Outcome})
+	n.requests.Inc()
+	n.duration.Observe(a.Took.Seconds())
 }

@@ -203,6 +203,27 @@ func TestLossesHaveAReason(t *testing.T) {
 	r.over()
 }
 
+func TestHowLongNodesTookIsToldByNodeAndOutcome(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0)
+	o := r.collector.Observer()
+	for i, command := range []string{"acquire", "extend", "release"} {
+		o.Answered(lock.NodeAnswer{Node: "a:1", Command: command, Outcome: "yes", Took: time.Duration(i+1) * time.Second})
+	}
+	o.Answered(lock.NodeAnswer{Node: "b:1", Command: "acquire", Outcome: "no", Took: time.Minute})
+	h := r.metric("holdfast_node_duration_seconds", "node", "a:1", "outcome", "yes").GetHistogram()
+	require.EqualValues(t, 3, h.GetSampleCount(), "of all commands")
+	require.InDelta(t, 6, h.GetSampleSum(), 0)
+	h = r.metric("holdfast_node_duration_seconds", "node", "b:1", "outcome", "no").GetHistogram()
+	require.EqualValues(t, 0, h.GetBucket()[len(h.GetBucket())-1].GetCumulativeCount(), "it is in none but the last one")
+
+	// A program whose nodes come and go does not fill the database.
+	for i := range 1000 {
+		o.Answered(lock.NodeAnswer{Node: fmt.Sprint(i), Command: "acquire", Outcome: "yes"})
+	}
+	require.InDelta(t, 802, r.sum("holdfast_node_duration_seconds", "node", "other", "outcome", "other"), 0)
+}
+
 func TestAServerThatStopsIsSeenInRenewalsBeforeTheLoss(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -221,6 +242,7 @@ func TestAServerThatStopsIsSeenInRenewalsBeforeTheLoss(t *testing.T) {
 	defer r.servers[0].Resume()
 	r.exceeds(0, "holdfast_renewals_total", "outcome", "failed")
 	r.exceeds(0, "holdfast_node_requests_total", "node", r.servers[0].Addr(), "outcome", "timeout")
+	r.exceeds(0, "holdfast_node_duration_seconds", "node", r.servers[0].Addr(), "outcome", "timeout")
 	r.lost(l)
 	r.exceeds(0, "holdfast_losses_total", "reason", "not_renewed")
 	ctx, cancel := context.WithCancel(bg)

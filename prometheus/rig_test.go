@@ -2,6 +2,7 @@ package promholdfast_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,8 +91,20 @@ func (r *rig) sum(name string, labels ...string) float64 {
 			found = true
 		}
 	}
-	require.True(r.t, found || name == "holdfast_node_requests_total", "no %s %v", name, labels)
+	require.True(r.t, found || strings.HasPrefix(name, "holdfast_node_"), "no %s %v", name, labels)
 	return total
+}
+
+// metric is the series of a metric that has these labels.
+func (r *rig) metric(name string, labels ...string) *dto.Metric {
+	r.t.Helper()
+	for _, m := range r.series(name) {
+		if has(m, labels...) {
+			return m
+		}
+	}
+	r.t.Fatalf("no %s %v", name, labels)
+	return nil
 }
 
 // becomes waits until sum is want.

@@ -27,6 +27,15 @@ type label struct{ kind, mode, name string }
 // A request is what tells the commands to nodes apart.
 type request struct{ node, command, outcome string }
 
+// A trip is what tells apart how long commands to nodes take.
+type trip struct{ node, outcome string }
+
+// An answer is what is counted when a node has answered, or not.
+type answer struct {
+	requests prometheus.Counter
+	duration prometheus.Observer
+}
+
 // A series is what is counted of the locks with one label.
 type series struct {
 	acquire, hold               family[prometheus.Observer]

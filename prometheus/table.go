@@ -10,6 +10,7 @@ const (
 	maxNames    = 200  // each has dozens of series for each kind and mode that it is used with
 	maxLabels   = 5000 // of kinds, modes and names: more than there can be, unless a program makes kinds up
 	maxRequests = 2000 // of nodes, commands and outcomes
+	maxTrips    = 200  // of nodes and outcomes: each has a series for every bucket
 )
 
 // A table has a value for each key, made when the key is first seen. A look-up takes no mutex

@@ -20,4 +20,6 @@ func TestAllocationsOfALock(t *testing.T) {
 	overhead.Allocations(t, mutex, overhead.Bounds{One: 36, Five: 58, Nested: 30})
 }
 
-func TestAllocationsOfAHandOver(t *testing.T) { overhead.HandOver(t, mutex, 8) }
+func TestAllocationsOfAHandOver(t *testing.T) { overhead.HandOver(t, mutex, 6) }
+
+func TestAllocationsOfAnObserver(t *testing.T) { overhead.Observed(t, mutex) }

@@ -2,8 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"sync/atomic"
 	"syscall"
@@ -34,7 +37,17 @@ type group struct {
 
 	status   syscall.WaitStatus // of the command, once it has ended
 	terminal *terminal          // nil: there is none
+	warn     func(text string)  // tells the user
+	warned   bool               // that the command is stopped
+
+	kill func(pid int, s syscall.Signal) error // the system's
 }
+
+// A partError says that a process of a group cannot be sent signals, while others can.
+type partError struct{ pid int }
+
+func (e *partError) Error() string { return fmt.Sprintf("process %d: %v", e.pid, syscall.EPERM) }
+func (e *partError) Unwrap() error { return syscall.EPERM }
 
 // find looks the command up as a shell does, so that a command that does not exist is told
 // before the wait for the lock.
@@ -45,14 +58,29 @@ func find(name string) (string, error) {
 		return path, nil
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EISDIR):
 		return "", exit(exitCannotRun, err)
+	case errors.Is(err, exec.ErrNotFound) && isOnPath(name):
+		return "", exit(exitCannotRun, &exec.Error{Name: name, Err: fs.ErrPermission})
 	default:
 		return "", exit(exitNotFound, err)
 	}
 }
 
-// start starts cmd in a group of its own.
-func start(cmd *exec.Cmd) (*group, error) {
-	g := &group{cmd: cmd, gone: make(chan struct{}), terminal: findTerminal(), before: adoptOrphans()}
+// isOnPath reports whether a directory of PATH has a file of that name. LookPath passes over those that cannot be
+// executed, and says that there is none.
+func isOnPath(name string) bool {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
+			return true
+		}
+	}
+	return false
+}
+
+// start starts cmd in a group of its own. What the user must know of it is told by warn.
+func start(cmd *exec.Cmd, warn func(text string)) (*group, error) {
+	g := &group{
+		cmd: cmd, gone: make(chan struct{}), terminal: findTerminal(), before: adoptOrphans(), warn: warn, kill: syscall.Kill,
+	}
 	cmd.SysProcAttr = attributes()
 	started := make(chan error)
 	go func() {
@@ -89,12 +117,23 @@ func (g *group) wait() {
 		case errors.Is(err, syscall.EINTR):
 		case err == nil && pid != g.pid:
 		case err == nil && status.Stopped():
-			g.terminal.stopped(g, status.StopSignal())
+			g.stopped(status.StopSignal())
 		default:
 			g.status = status
 			return
 		}
 	}
+}
+
+// stopped sees that the command was stopped by a signal. Where the terminal is not holdfast's to give, nobody else will
+// say why the command does not go on, and the lock stays held all the while.
+func (g *group) stopped(by syscall.Signal) {
+	if g.terminal.stopped(g, by) || g.warned || by != syscall.SIGTTIN && by != syscall.SIGTTOU {
+		return
+	}
+	g.warned = true
+	g.warn(fmt.Sprintf("the command is stopped (%v): it wants the terminal, and holdfast runs in the background. "+
+		"The lock stays held. End it, and run it in the foreground or without a terminal", unix.SignalName(by)))
 }
 
 // await returns when the group is empty, and nothing else is left of a command that is being ended. The command has been
@@ -150,7 +189,7 @@ func (g *group) isEmpty() bool {
 }
 
 // signal sends s to every process of the group, and to the command if it has left its group. A number is given to no other
-// group while a process is left in this one. The error is that none of the group could be sent it.
+// group while a process is left in this one. The error is that none of the group could be sent it, or a [*partError].
 func (g *group) signal(s syscall.Signal) (err error) {
 	select {
 	case <-g.gone:
@@ -158,7 +197,9 @@ func (g *group) signal(s syscall.Signal) (err error) {
 	default:
 	}
 	if !g.empty.Load() {
-		err = syscall.Kill(-g.pid, s)
+		if err = g.kill(-g.pid, s); err == nil {
+			err = g.spared()
+		}
 	}
 	if at, e := unix.Getpgid(g.pid); e == nil && at != g.pid {
 		_ = g.cmd.Process.Signal(s) // it may have ended by now
@@ -168,6 +209,9 @@ func (g *group) signal(s syscall.Signal) (err error) {
 	}
 	return err
 }
+
+// over is closed when nothing is left that is waited for.
+func (g *group) over() <-chan struct{} { return g.gone }
 
 // end sends s to everything that descends from the command, whether or not it is in the group, and has gone wait for all of
 // it from now on.

@@ -43,6 +43,21 @@ func (g *group) lives() bool {
 	return false
 }
 
+// spared is an error if a process of the group cannot be sent signals, as it has another user. The system tells of that
+// only if it is so of all of them.
+func (g *group) spared() error {
+	list, _ := processes() // without /proc, none is known
+	for _, p := range list {
+		if p.group != g.pid || p.dead || !errors.Is(g.kill(p.pid, 0), syscall.EPERM) {
+			continue
+		}
+		if at, err := unix.Getpgid(p.pid); err == nil && at == g.pid { // and the number is not another's by now
+			return &partError{p.pid}
+		}
+	}
+	return nil
+}
+
 // strays are the command's descendants that have left its group. Those that this user may not signal are left out: nothing
 // can be done about them.
 func (g *group) strays() (pids []int) {

@@ -99,6 +99,40 @@ func TestOrphansAreWaitedFor(t *testing.T) {
 	require.LessOrEqual(t, alive, 1)
 }
 
+// kill tells of processes that it may not signal only if there are no others.
+func TestPartOfAGroupThatCannotBeSignalledIsFound(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", "sleep 600 & wait")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, cmd.Start())
+	g := &group{pid: cmd.Process.Pid, cmd: cmd, gone: make(chan struct{}), kill: syscall.Kill}
+	defer func() {
+		_ = syscall.Kill(-g.pid, syscall.SIGKILL)
+		_ = cmd.Wait()
+	}()
+	other := 0 // the one that is not the shell
+	redistest.Eventually(t, longest, func() bool {
+		list, err := processes()
+		require.NoError(t, err)
+		for _, p := range list {
+			if p.group == g.pid && p.pid != g.pid {
+				other = p.pid
+			}
+		}
+		return other != 0
+	}, "it has no child")
+	require.NoError(t, g.signal(syscall.SIGCONT))
+	g.kill = func(pid int, s syscall.Signal) error {
+		if pid == other { // as if it were another user's
+			return syscall.EPERM
+		}
+		return syscall.Kill(pid, s)
+	}
+	err := g.signal(syscall.SIGCONT)
+	require.Equal(t, &partError{other}, err)
+	require.ErrorIs(t, err, syscall.EPERM)
+}
+
 func wanderer(t *testing.T, server *redistest.Server, how, script string) *process {
 	t.Helper()
 	self, err := os.Executable()

@@ -13,5 +13,8 @@ func adoptOrphans() map[int]string { return nil }
 // lives is as far as kill can tell.
 func (g *group) lives() bool { return true }
 
+// spared cannot tell.
+func (g *group) spared() error { return nil }
+
 // strays are not known.
 func (g *group) strays() []int { return nil }

@@ -23,6 +23,9 @@ func TestExitCodes(t *testing.T) {
 	url := redisURL(server.Addr())
 	hold(t, url, "--label", "web-3", "taken")
 	status(t, url, "taken", labelled)
+	path := t.TempDir() // has nothing that can be executed
+	require.NoError(t, os.WriteFile(filepath.Join(path, "a-text"), nil, 0o600))
+	require.NoError(t, os.Mkdir(filepath.Join(path, "a-directory"), 0o700))
 	for _, c := range []struct {
 		code int
 		args []string
@@ -60,6 +63,8 @@ func TestExitCodes(t *testing.T) {
 		{64, []string{"--label", "a\x1bb", "x", "--", "true"}, "cannot be printed"},
 		{64, []string{"--restart-guard", "10s", "x", "--", "true"}, "--ttl 30s is longer than --restart-guard 10s"},
 		{126, []string{"x7", "--", "/tmp"}, "/tmp.*is a directory"},
+		{126, []string{"x5", "--", "a-text"}, `a-text.*permission denied`},
+		{127, []string{"x5", "--", "a-directory"}, `a-directory.*not found`},
 		{0, []string{"--wait", "1ns", "x8", "--", "true"}, `^$`},
 		{75, []string{"--wait", "1ns", "taken", "--", "true"}, `lock "taken": locked by another`},
 		{0, []string{"--restart-guard", "1s", "--ttl", "1s", "x9", "--", "true"}, `^$`},
@@ -67,10 +72,12 @@ func TestExitCodes(t *testing.T) {
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
 			t.Parallel()
-			code, out, errs := run(t, url, append([]string{"run"}, c.args...)...)
-			require.Equal(t, c.code, code, errs)
-			require.Regexp(t, c.errs, errs)
-			require.Empty(t, out)
+			cmd := command(t, url, append([]string{"run"}, c.args...)...)
+			cmd.Env = append(cmd.Env, "PATH="+path+":"+os.Getenv("PATH"))
+			p := begin(t, cmd)
+			require.Equal(t, c.code, p.wait(), p.err.String())
+			require.Regexp(t, c.errs, p.err.String())
+			require.Empty(t, p.out.String())
 		})
 	}
 }

@@ -35,15 +35,16 @@ func (r *runner) run(g *grant) (lost error, code int, err error) {
 	if lost := g.Err(); lost != nil {
 		return lost, 0, nil // this process was paused just now: nothing begins without the lock
 	}
-	s.group, err = start(&exec.Cmd{
+	all, err := start(&exec.Cmd{
 		Path: r.path, Args: r.words, Env: environment(g), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-	})
+	}, r.events.warn)
 	if err != nil {
 		return nil, 0, err
 	}
+	s.group = all
 	lost = s.run()
 	r.stopping = r.stopping || s.stopping
-	return lost, s.group.code(), nil
+	return lost, all.code(), nil
 }
 
 // environment tells the command what it runs under.

@@ -19,10 +19,17 @@ var (
 	errMaxHold    = errors.New("the lock was held for --max-hold")
 )
 
+// A target is what a supervisor ends: a [*group].
+type target interface {
+	over() <-chan struct{}
+	signal(s syscall.Signal) error
+	end(s syscall.Signal) error
+}
+
 // A supervisor sees to it that a group does not outlive its lease.
 type supervisor struct {
 	lease  lease
-	group  *group
+	group  target
 	grace  time.Duration
 	margin time.Duration
 	until  time.Time // when renewal stops for good, as --max-hold says; zero: never
@@ -46,7 +53,7 @@ func (s *supervisor) run() error {
 	lost := s.lease.Done()
 	for {
 		select {
-		case <-s.group.gone:
+		case <-s.group.over():
 			return s.lost
 		case sig := <-s.caught:
 			s.forward(sig.(syscall.Signal))
@@ -129,7 +136,11 @@ func (s *supervisor) told(err error) {
 		return
 	}
 	s.denied = true
-	s.events.warn(fmt.Sprintf("the command cannot be sent signals: %v", err))
+	what := "the command"
+	if part := new(partError); errors.As(err, &part) {
+		what = "a part of the command"
+	}
+	s.events.warn(fmt.Sprintf("%s cannot be sent signals: %v", what, err))
 }
 
 // lossText says why a lock was lost, for people.

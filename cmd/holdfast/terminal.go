@@ -42,8 +42,8 @@ func (t *terminal) foreground() (group int, err error) {
 	return unix.IoctlGetInt(int(t.tty.Fd()), unix.TIOCGPGRP)
 }
 
-// stopped sees that the group was stopped by a signal.
-func (t *terminal) stopped(g *group, by syscall.Signal) {
+// stopped sees that the group was stopped by a signal, and tells whether it goes on.
+func (t *terminal) stopped(g *group, by syscall.Signal) bool {
 	switch {
 	case t == nil:
 	case by == syscall.SIGTTIN || by == syscall.SIGTTOU:
@@ -51,11 +51,14 @@ func (t *terminal) stopped(g *group, by syscall.Signal) {
 		signal.Ignore(syscall.SIGTTOU)
 		if unix.IoctlSetPointerInt(int(t.tty.Fd()), unix.TIOCSPGRP, g.pid) == nil {
 			_ = g.signal(syscall.SIGCONT) // it may have been killed
+			return true
 		}
 	case by == syscall.SIGTSTP && t.given:
 		// Ctrl-Z. Nobody's prompt would come back, as holdfast goes on: it has a lock to renew.
 		_ = g.signal(syscall.SIGCONT) // it may have been killed
+		return true
 	}
+	return false
 }
 
 // takeBack returns the foreground to holdfast's own group, and so to whoever began that.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -194,4 +195,21 @@ func TestRunOnATerminal(t *testing.T) {
 	term.shows(`once`)
 	term.types("\x03")
 	require.Equal(t, 128+9, term.code())
+}
+
+// A shell's background job has a terminal that it must not read from. What it runs is stopped, and says nothing.
+func TestCommandThatIsStoppedInTheBackgroundIsToldOf(t *testing.T) {
+	t.Parallel()
+	script := command(t, redisURL(redistest.Start(t).Addr()))
+	script.Path, script.Args = "/bin/sh", []string{
+		"sh", "-c", `set -m; "$0" run x -c 'read name </dev/tty' & echo "pid $!"; read go; kill $!; wait $!; echo "code $?"`, binary,
+	}
+	term := onTerminal(t, script)
+	term.shows(`pid \d+`)
+	pid, err := strconv.Atoi(regexp.MustCompile(`pid (\d+)`).FindStringSubmatch(term.text())[1])
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) }) // no hang-up reaches it if the test has failed
+	term.shows(`lock "x": the command is stopped \(SIGTTIN\): it wants the terminal`)
+	term.types("\r")
+	term.shows(`code 143`)
 }

@@ -25,9 +25,18 @@ func RunVirtual(t *testing.T, kind Kind, nodes int, start func(t *testing.T, nod
 	runVirtual(t, kind, nodes, start, merge([]rules{brief, lasting}))
 }
 
-// RunVirtualQuorums is RunVirtual of those rules alone that one node does not have.
-func RunVirtualQuorums(t *testing.T, kind Kind, nodes int, start func(t *testing.T, nodes int) Fake) {
-	runVirtual(t, kind, nodes, start, quorums)
+// RunFake is RunVirtual on one node and on three. The race detector makes the embedded nodes slow, and three cost about
+// three times what one does. So under it three have those rules alone that one does not have; the others are the same but
+// for the number of nodes.
+func RunFake(t *testing.T, kind Kind, start func(t *testing.T, nodes int) Fake) {
+	t.Run("one node", func(t *testing.T) { RunVirtual(t, kind, 1, start) })
+	t.Run("three nodes", func(t *testing.T) {
+		if race {
+			runVirtual(t, kind, 3, start, quorums)
+		} else {
+			RunVirtual(t, kind, 3, start)
+		}
+	})
 }
 
 func runVirtual(t *testing.T, kind Kind, nodes int, start func(t *testing.T, nodes int) Fake, book rules) {

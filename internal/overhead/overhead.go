@@ -24,9 +24,9 @@ type Make func(locks *lock.Client, name string) lock.Locker
 
 var bg = context.Background()
 
-func echoes(tb testing.TB, n int) *lock.Client {
+func echoes(tb testing.TB, n int, opts ...lock.ClientOption) *lock.Client {
 	tb.Helper()
-	locks, err := lock.NewClient(echo.Nodes(tb, n))
+	locks, err := lock.NewClient(echo.Nodes(tb, n), opts...)
 	require.NoError(tb, err)
 	tb.Cleanup(func() { _ = locks.Close() })
 	return locks
@@ -118,10 +118,52 @@ func Allocations(t *testing.T, of Make, most Bounds) {
 	}
 }
 
-// HandOver tests what it costs to pass a name on from one goroutine of a process to the next.
+// Observed tests that an observer costs no allocation: neither one that wants nothing, nor one that is told of all
+// that happens on the caller's goroutine.
+func Observed(t *testing.T, of Make) {
+	idle := lock.Observer{
+		Began:     func(ctx context.Context, _ lock.Acquisition) context.Context { return ctx },
+		Waits:     func(context.Context, lock.Acquisition) {},
+		Ended:     func(context.Context, lock.Acquisition) {},
+		HoldEnded: func(context.Context, lock.HoldEnd) {},
+	}
+	for _, nested := range []bool{false, true} {
+		allocations := func(opts ...lock.ClientOption) float64 {
+			m, ctx := of(echoes(t, 1, opts...), "orders"), bg
+			if nested {
+				outer, err := m.Lock(bg)
+				require.NoError(t, err)
+				ctx = outer.Context(bg)
+			}
+			return testing.AllocsPerRun(500, func() { pair(ctx, t, m) })
+		}
+		none := allocations()
+		require.Equal(t, none, allocations(lock.WithObserver(lock.Observer{})), "wants nothing, nested: %t", nested)
+		require.Equal(t, none, allocations(lock.WithObserver(idle)), "is told, nested: %t", nested)
+		require.Equal(t, none, allocations(lock.WithObserver(idle), lock.WithObserver(idle)), "two are told, nested: %t", nested)
+	}
+}
+
+// HandOver tests what it costs to pass a name on from one goroutine of a process to the next. An observer that is
+// told of holds adds one allocation, for the hold's id.
 func HandOver(t *testing.T, of Make, most float64) {
+	calls := lock.Observer{
+		Began: func(ctx context.Context, _ lock.Acquisition) context.Context { return ctx },
+		Waits: func(context.Context, lock.Acquisition) {},
+		Ended: func(context.Context, lock.Acquisition) {},
+	}
+	holds := lock.Observer{HoldEnded: func(context.Context, lock.HoldEnd) {}}
+	t.Run("unobserved", func(t *testing.T) { handOver(t, of(echoes(t, 1), "orders"), most) })
+	t.Run("calls are observed", func(t *testing.T) {
+		handOver(t, of(echoes(t, 1, lock.WithObserver(calls)), "orders"), most)
+	})
+	t.Run("holds are observed", func(t *testing.T) {
+		handOver(t, of(echoes(t, 1, lock.WithObserver(holds)), "orders"), most+1)
+	})
+}
+
+func handOver(t *testing.T, m lock.Locker, most float64) {
 	const goroutines, times = 8, 200
-	m := of(echoes(t, 1), "orders")
 	var passed atomic.Int64
 	got := testing.AllocsPerRun(5, func() {
 		passed.Store(0)

@@ -1,0 +1,6 @@
+//go:build race
+
+package conformance
+
+// race tells whether the race detector watches.
+const race = true

@@ -1,5 +1,0 @@
-//go:build !race
-
-package locktest_test
-
-const race = false
