@@ -51,6 +51,14 @@ func newAudience(observers []Observer, j *journal) *audience {
 
 // watch runs an acquisition before the eyes of the observers.
 func (s *audience) watch(a *acquisition, block bool) (*Lease, error) {
+	end := s.begin(a, block)
+	l, err := a.run(block)
+	end(l, err)
+	return l, err
+}
+
+// begin tells the observers of an acquisition, and returns what tells them of its end.
+func (s *audience) begin(a *acquisition, block bool) (end func(*Lease, error)) {
 	began := Acquisition{LockKind: a.engine.about(), Name: a.engine.name, Try: !block, Start: a.began}
 	ctx := a.ctx
 	s.each(func(o *Observer) {
@@ -67,21 +75,21 @@ func (s *audience) watch(a *acquisition, block bool) (*Lease, error) {
 			}
 		})
 	}
-	l, err := a.run(block)
-	ended := began
-	ended.Waited, ended.Contended, ended.Lease, ended.Err = time.Since(a.began), a.contended, l, err
-	if l != nil {
-		ended.Handover = a.handover
-	}
-	s.each(func(o *Observer) {
-		if o.Ended != nil {
-			o.Ended(ctx, ended)
+	return func(l *Lease, err error) {
+		ended := began
+		ended.Waited, ended.Contended, ended.Lease, ended.Err = time.Since(a.began), a.contended, l, err
+		if l != nil {
+			ended.Handover = a.handover
 		}
-	})
-	if l != nil && a.handover != HandoverReentry {
-		s.follow(ctx, l.hold)
+		s.each(func(o *Observer) {
+			if o.Ended != nil {
+				o.Ended(ctx, ended)
+			}
+		})
+		if l != nil && a.handover != HandoverReentry {
+			s.follow(ctx, l.hold)
+		}
 	}
-	return l, err
 }
 
 // follow has the observers told of the end of h. If that has come already, they are told here: the client may be
