@@ -2,9 +2,12 @@ package lock_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,6 +79,21 @@ func TestTriesTogetherCostOneRoundTrip(t *testing.T) {
 			require.Equal(t, trip, took(func() { unlockTogether(t, leases...) }), "%d names", names)
 			w.requireFree(locks...)
 		}
+	})
+}
+
+// Locks of several clients leave at once, on the way to whatever nodes they are.
+func TestTriesTogetherOfSeveralClientsLeaveAtOnce(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		other := &world{t: t, nodes: virtual.StartN(t, 1)}
+		other.loadScripts()
+		locks := append(several(w.process(), 2), several(other.process(), 2)...)
+		each(w.nodes, near)
+		each(other.nodes, near)
+		var leases []*lock.Lease
+		require.Equal(t, nearTrip, took(func() { leases = tryTogether(bg, t, locks...) }))
+		time.Sleep(time.Second)
+		require.Equal(t, nearTrip, took(func() { unlockTogether(t, leases...) }))
 	})
 }
 
@@ -240,30 +258,6 @@ func TestAnUnlockTogetherFailsAlone(t *testing.T) {
 	})
 }
 
-// A renewal in flight is over before the release leaves, and none follows it (trap 21).
-func TestUnlockTogetherWaitsForRenewals(t *testing.T) {
-	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
-		const ttl, way = 3 * time.Second, 20 * time.Millisecond
-		p := w.process(lock.WithTTL(ttl))
-		locks := []lock.Locker{reentrantAt(p, "a"), reentrantAt(p, "b")}
-		leases := tryTogether(bg, t, locks...)
-		each(w.nodes, func(n *virtual.Node) { n.SetDelay(way, way) })
-		for len(renewals(w.nodes[0])) == 0 {
-			time.Sleep(time.Millisecond)
-		}
-		unlockTogether(t, leases...)
-		w.requireFree(locks...)
-		for _, n := range w.nodes {
-			last := renewals(n)
-			for _, c := range n.Commands(releaseRuns) {
-				require.False(t, c.At.Before(last[0].Add(2*way)), "a release that left before the renewal was decided")
-			}
-			time.Sleep(long)
-			require.Len(t, renewals(n), len(last), "none follows a release")
-		}
-	})
-}
-
 // What is to stay taken does, and whoever waits here is next, without a poll.
 func TestUnlockTogetherEndsEachAsAnUnlockDoes(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
@@ -355,46 +349,38 @@ func TestTriesTogetherReturnWithinASecond(t *testing.T) {
 	})
 }
 
-// Rivals that split the votes try again, and one of them has the lock.
+// Rivals of whom each is the first at another node split the votes of every name. They try again, and
+// one of them has it.
 func TestTriesTogetherThatSplitTheVotesTryAgain(t *testing.T) {
 	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
-		hosts := make([]*virtual.Host, 2)
 		var rivals []*process
-		for i := range hosts {
-			hosts[i] = virtual.NewHost(w.nodes)
-			rivals = append(rivals, w.processOn(hosts[i]))
+		for range w.nodes {
+			p := w.process()
+			unlockTogether(t, tryTogether(bg, t, several(p, 3)...)...) // it has its connections
+			rivals = append(rivals, p)
 		}
-		// Each has one node to itself at first, and the third does not answer.
-		hosts[0].Cut(1, true)
-		hosts[1].Cut(0, true)
-		w.nodes[2].Pause()
-		type result struct {
-			leases []*lock.Lease
-			errs   []error
-		}
-		results := make(chan result, 2)
-		for _, p := range rivals {
-			go func() {
-				leases, errs := lock.TryTogether(bg, several(p, 2)...)
-				results <- result{leases, errs}
-			}()
-		}
-		time.Sleep(100 * time.Millisecond)
-		w.nodes[2].Resume()
-		hosts[0].Cut(1, false)
-		hosts[1].Cut(0, false)
-		granted := make([]int, 2)
-		for range 2 {
-			r := <-results
-			for i, l := range r.leases {
-				if l != nil {
-					granted[i]++
-					continue
-				}
-				require.ErrorIs(t, r.errs[i], lock.ErrLocked)
+		var granted [2]atomic.Int64
+		var all sync.WaitGroup
+		for first, p := range rivals {
+			for i, n := range w.nodes {
+				n.SetDelay(time.Duration((i-first+len(w.nodes))%len(w.nodes)+1)*time.Millisecond, 0)
 			}
+			all.Go(func() {
+				leases, errs := lock.TryTogether(bg, several(p, 2)...)
+				for i, l := range leases {
+					if l != nil {
+						granted[i].Add(1)
+					} else if !errors.Is(errs[i], lock.ErrLocked) {
+						t.Error(errs[i])
+					}
+				}
+			})
+			synctest.Wait() // it has asked
 		}
-		require.Equal(t, []int{1, 1}, granted)
+		w.holdUp(0)
+		all.Wait()
+		require.EqualValues(t, 1, granted[0].Load())
+		require.EqualValues(t, 1, granted[1].Load())
 	})
 }
 

@@ -104,15 +104,7 @@ var trialMutants = []Mutant{
 		Old:     "redlock.SendTogether(ctx, ballots...) })",
 		New:     "\n			for _, b := range ballots {\n				b.Send(ctx)\n				_ = b.Wait(ctx)\n			}\n		})",
 		Package: "lock",
-		Tests:   "^TestTriesTogetherCostOneRoundTrip$",
-	},
-	{
-		Name:    "a release of several does not wait for a renewal",
-		File:    "lock/parting.go",
-		Old:     "	case renewing != nil:",
-		New:     "	case false:",
-		Package: "lock",
-		Tests:   "^TestUnlockTogetherWaitsForRenewals$",
+		Tests:   "^TestTriesTogetherOfSeveralClientsLeaveAtOnce$",
 	},
 	{
 		Name:    "a release of several forgets the minimum hold",
