@@ -46,10 +46,12 @@ type Term struct {
 // The leadership is given back after lead has returned, or panicked.
 //
 // Run returns when lead does: with lead's error, joined with what went wrong when the leadership
-// was given back. To return nil is to resign. If the leadership was lost meanwhile, Run is a
-// candidate again, unless ctx has ended too, or lead returned an error that has nothing to do
-// with that (neither context.Canceled nor [lock.ErrLost]): then Run returns that error, joined
-// with the loss. If ctx ends before the candidate is elected, the error is a
+// was given back. To return nil is to resign. If the leadership was lost while lead ran, so that
+// lead's context had ended when it returned, Run is a candidate again, unless ctx has ended too, or lead
+// returned an error that has nothing to do with that (neither context.Canceled nor
+// [lock.ErrLost]): then Run returns that error, joined with the loss. A loss that is found only after
+// lead has returned is joined to its error, too, and Run is no candidate again: lead did not return because of it, and a nil
+// was meant to resign. A lead that wants to resign whatever becomes of its leadership ends ctx. If ctx ends before the candidate is elected, the error is a
 // [*lock.AcquireError]. A client that is closed ends Run with [lock.ErrClosed].
 func (e *Election) Run(ctx context.Context, lead func(ctx context.Context, term Term) error) error {
 	if e.candidate == "" {
@@ -62,6 +64,16 @@ func (e *Election) Run(ctx context.Context, lead func(ctx context.Context, term 
 	}
 }
 
+// isOver tells whether the lease is known to be over. It does not look at the clock.
+func isOver(lease *lock.Lease) bool {
+	select {
+	case <-lease.Done():
+		return true
+	default:
+		return false
+	}
+}
+
 // campaign waits for one term and leads in it. It tells whether there is to be another one.
 func (e *Election) campaign(ctx context.Context, lead func(context.Context, Term) error) (again bool, err error) {
 	// An owner of ctx that leads already would be elected at once, a second time.
@@ -71,10 +83,11 @@ func (e *Election) campaign(ctx context.Context, lead func(context.Context, Term
 	}
 	// Deferred, so that a panic does not keep the leadership.
 	defer func() {
+		unseen := !isOver(lease) // what is found below, lead cannot have returned for
 		lost := lease.Err()
 		released := lease.Unlock(ctx)
 		switch {
-		case lost == nil:
+		case lost == nil, unseen:
 			again, err = false, errors.Join(err, released)
 		case ctx.Err() != nil, !errors.Is(lost, lock.ErrLost):
 			again, err = false, errors.Join(err, lost)

@@ -101,6 +101,53 @@ func TestALeaderThatIgnoresItsLossIsSucceededWhenItMayBe(t *testing.T) {
 	})
 }
 
+// A leader that resigns is no candidate again, though its leadership turns out to be lost when it is
+// given back. Run tells of that.
+func TestALeaderThatResignsUnawareOfItsLossIsNoCandidateAgain(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		c, terms := w.candidate("one"), 0
+		err := <-c.run(bg, func(context.Context, election.Term) error {
+			if terms++; terms > 1 {
+				return nil
+			}
+			time.Sleep(time.Second) // every node has answered
+			for _, n := range w.nodes {
+				n.Flush()
+			}
+			return nil
+		})
+		require.ErrorIs(t, err, lock.ErrLost)
+		time.Sleep(time.Minute)
+		w.requireTerms("one")
+	})
+}
+
+// Nor is one that returns at its very deadline, unless its loss was known here before.
+func TestALeaderThatResignsAtItsDeadlineIsNoCandidateAgain(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		c := w.candidate("one", lock.WithoutWatchdog())
+		resigned := 0
+		for range 20 { // who comes first at one moment is up to chance
+			terms := 0
+			err := c.Run(bg, func(ctx context.Context, _ election.Term) error {
+				if terms++; terms == 1 {
+					lease, _ := lock.FromContext(ctx)
+					time.Sleep(time.Until(lease.Deadline()))
+				}
+				return nil
+			})
+			if err == nil {
+				require.Equal(t, 2, terms, "the loss was known")
+				continue
+			}
+			resigned++
+			require.ErrorIs(t, err, lock.ErrLost)
+			require.Equal(t, 1, terms)
+		}
+		require.Positive(t, resigned)
+	})
+}
+
 // The end of Run's context ends the work, and not the leadership before the work has ended.
 func TestTheLeadershipIsGivenBackAfterLeadHasReturned(t *testing.T) {
 	inWorlds(t, func(t *testing.T, w *world) {

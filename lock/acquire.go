@@ -31,6 +31,7 @@ type acquisition struct {
 	engine *engine
 	ctx    context.Context
 	slot   *slot
+	blocks bool // it is a Lock, and no TryLock
 	shared bool // others may be at work for the same owner
 	began  time.Time
 	turns  turns // how a blocked Lock waits for its turn; nil for TryLock
@@ -65,7 +66,7 @@ func (e *engine) acquire(ctx context.Context, block bool) (*Lease, error) {
 	if e.err != nil {
 		return nil, e.err
 	}
-	a := &acquisition{engine: e, ctx: ctx, began: time.Now()}
+	a := &acquisition{engine: e, ctx: ctx, began: time.Now(), blocks: block}
 	if trace.IsEnabled() {
 		return a.traced(block)
 	}
@@ -82,25 +83,50 @@ func (a *acquisition) watched(block bool) (*Lease, error) {
 
 // run runs the call, which is a Lock if block.
 func (a *acquisition) run(block bool) (*Lease, error) {
-	e, ctx := a.engine, a.ctx
-	if ctx.Err() != nil {
-		return nil, a.give(contextError(ctx), denial{})
+	if err := a.open(); err != nil {
+		return nil, err
 	}
-	c := e.client
-	if err := c.enter(); err != nil {
-		return nil, a.fail(err, denial{})
-	}
-	defer c.leave()
+	defer a.close()
+	ctx := a.ctx
 	if !block {
 		var cancel context.CancelFunc
-		a.ctx, cancel = context.WithDeadlineCause(ctx, a.began.Add(tryTime-tryPatience(c.group.NodeTimeout())), errTryOver)
+		a.ctx, cancel = boundTry(ctx, a.began, tryPatience(a.engine.client.group.NodeTimeout()))
 		defer cancel()
 	}
-	var o *owner
-	o, a.shared = ownerOf(ctx)
-	a.slot = o.slot(c, e.key)
-	defer a.slot.leave()
+	l, err := a.attempts(block)
+	if l != nil && ctx.Done() != nil {
+		l.waited = ctx
+	}
+	return l, err
+}
 
+// boundTry is ctx, with the bound of a TryLock that began then and needs so long to give back.
+func boundTry(ctx context.Context, began time.Time, patience time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithDeadlineCause(ctx, began.Add(tryTime-patience), errTryOver)
+}
+
+// open looks up whose call it is. Unless it fails, close must follow.
+func (a *acquisition) open() error {
+	if a.ctx.Err() != nil {
+		return a.give(contextError(a.ctx), denial{})
+	}
+	c := a.engine.client
+	if err := c.enter(); err != nil {
+		return a.fail(err, denial{})
+	}
+	var o *owner
+	o, a.shared = ownerOf(a.ctx)
+	a.slot = o.slot(c, a.engine.key)
+	return nil
+}
+
+func (a *acquisition) close() {
+	a.slot.leave()
+	a.engine.client.leave()
+}
+
+// attempts makes attempts until one of them does.
+func (a *acquisition) attempts(block bool) (*Lease, error) {
 	for {
 		if a.slot.take(a.ctx) != nil {
 			var d denial
@@ -111,39 +137,56 @@ func (a *acquisition) run(block bool) (*Lease, error) {
 		}
 		lease, d, err := a.try(block)
 		a.slot.give()
-		switch {
-		case lease != nil:
-			if ctx.Done() != nil {
-				lease.waited = ctx
-			}
-			return lease, nil
-		case err != nil && (a.ctx.Err() != nil || errors.Is(err, ErrClosed)):
-			return nil, a.give(err, d)
-		case err != nil:
-			a.quit()
-			return nil, a.fail(err, d)
-		case d.final, !block && d.err != nil:
-			a.quit()
-			return nil, a.fail(d.err, denial{holder: d.holder, ttl: d.ttl, about: d.about})
-		case !block && d.sure:
-			return nil, a.fail(ErrLocked, d)
+		if over, err := a.outcome(block, lease, d, err); over {
+			return lease, err
 		}
-		if a.turns == nil { // which know it otherwise
-			last := d
-			a.last = &last
-		}
-		if !a.contended && a.observed != nil {
-			a.tellWaits(block)
-		}
-		a.contended = true
 		if err := a.wait(d); err != nil {
 			return nil, a.give(err, denial{})
 		}
 	}
 }
 
+// outcome tells whether an attempt that has come to this is the last one, and the call's error
+// then.
+func (a *acquisition) outcome(block bool, lease *Lease, d denial, err error) (over bool, failed error) {
+	switch {
+	case lease != nil:
+		return true, nil
+	case err != nil && (a.ctx.Err() != nil || errors.Is(err, ErrClosed)):
+		return true, a.give(err, d)
+	case err != nil:
+		a.quit()
+		return true, a.fail(err, d)
+	case d.final, !block && d.err != nil:
+		a.quit()
+		return true, a.fail(d.err, denial{holder: d.holder, ttl: d.ttl, about: d.about})
+	case !block && d.sure:
+		return true, a.fail(ErrLocked, d)
+	}
+	return false, nil
+}
+
 // try re-enters, or makes an attempt if it is this caller's turn. It has the slot's turn.
 func (a *acquisition) try(block bool) (*Lease, denial, error) {
+	e := a.engine
+	if l, d, err := a.here(); l != nil || err != nil {
+		return l, d, err
+	}
+	if !block {
+		return e.try(a.ctx, a.slot)
+	}
+	if a.turns == nil {
+		if q, ok := e.kind.(kind.Queue); ok {
+			a.turns = newQueuer(a, q)
+		} else {
+			a.turns = a.contend()
+		}
+	}
+	return a.turns.try()
+}
+
+// here is a lease for which no node has to be asked: nil if there is none. It has the slot's turn.
+func (a *acquisition) here() (*Lease, denial, error) {
 	e := a.engine
 	h := a.slot.held()
 	if a.turns != nil {
@@ -181,33 +224,32 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 			return l, denial{}, nil
 		}
 	}
-	if !block {
-		return e.try(a.ctx, a.slot)
-	}
-	if a.turns == nil {
-		if q, ok := e.kind.(kind.Queue); ok {
-			a.turns = newQueuer(a, q)
-		} else {
-			a.turns = a.contend()
-		}
-	}
-	return a.turns.try()
+	return nil, denial{}, nil
 }
 
 // tellWaits tells observers. One that ends the goroutine, as a test does that fails, must not leave the place in
 // line to nobody.
-func (a *acquisition) tellWaits(block bool) {
+func (a *acquisition) tellWaits() {
 	told := false
 	defer func() {
 		if !told {
 			a.quit()
 		}
 	}()
-	a.engine.client.audience.waiting(a, block)
+	a.engine.client.audience.waiting(a)
 	told = true
 }
 
+// wait waits until there may be reason to try again.
 func (a *acquisition) wait(d denial) error {
+	if a.turns == nil { // which know it otherwise
+		last := d
+		a.last = &last
+	}
+	if !a.contended && a.observed != nil {
+		a.tellWaits()
+	}
+	a.contended = true
 	if a.turns == nil {
 		return a.sleep(nil, nil, a.backOff()) // a split vote
 	}

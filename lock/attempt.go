@@ -141,20 +141,7 @@ func (e *engine) granted(reply any) (bool, error) {
 // could take it, and gave the later hold more than T.
 func (t *tenure) fence(ctx context.Context, b *redlock.Ballot, unsent time.Duration) (second *redlock.Ballot, lost, err error) {
 	g := t.engine.client.group
-	agree, token, slots := 0, int64(0), t.numbers()
-	for i := range g.Size() {
-		a := b.Answer(i)
-		if a.Vote != redlock.Yes {
-			continue
-		}
-		granted, _ := t.engine.kind.Acquired(a.Reply)
-		if granted.Token > token {
-			token, agree = granted.Token, 0
-		}
-		if granted.Token == token && granted.Slots == slots {
-			agree++
-		}
-	}
+	token, agree := t.minted(b)
 	if t.engine.numbered != nil {
 		return t.fenceAlone(ctx, token, agree, unsent)
 	}
@@ -178,6 +165,25 @@ func (t *tenure) fence(ctx context.Context, b *redlock.Ballot, unsent time.Durat
 		return second, nil, err
 	}
 	return second, second.Err(), nil
+}
+
+// minted is the greatest token that a node gave, and how many nodes gave it.
+func (t *tenure) minted(b *redlock.Ballot) (token int64, agree int) {
+	slots := t.numbers()
+	for i := range t.engine.client.group.Size() {
+		a := b.Answer(i)
+		if a.Vote != redlock.Yes {
+			continue
+		}
+		granted, _ := t.engine.kind.Acquired(a.Reply)
+		if granted.Token > token {
+			token, agree = granted.Token, 0
+		}
+		if granted.Token == token && granted.Slots == slots {
+			agree++
+		}
+	}
+	return token, agree
 }
 
 // giveBack ends a hold that was not, or not quite, granted. seen says that others may

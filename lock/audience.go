@@ -78,13 +78,24 @@ func with[F any](all []F, f F, wanted bool) []F {
 // watch runs an acquisition before the eyes of the observers. What is told is handed on by value, and the context
 // that they make is kept in the acquisition and then in its hold, so that to observe allocates nothing.
 func (s *audience) watch(a *acquisition, block bool) (*Lease, error) {
+	s.begin(a)
+	l, err := a.run(block)
+	s.end(a, l, err)
+	return l, err
+}
+
+// begin tells of a.
+func (s *audience) begin(a *acquisition) {
 	a.observed = a.ctx
 	for _, f := range s.began {
-		a.observed = s.tellBegan(a.observed, f, a.about(block))
+		a.observed = s.tellBegan(a.observed, f, a.about())
 	}
-	l, err := a.run(block)
+}
+
+// end tells what a, of which begin has told, has come to.
+func (s *audience) end(a *acquisition, l *Lease, err error) {
 	if len(s.ended) > 0 {
-		ended := a.about(block)
+		ended := a.about()
 		ended.Waited, ended.Contended, ended.Lease, ended.Err = time.Since(a.began), a.contended, l, err
 		if l != nil {
 			ended.Handover = a.handover
@@ -96,18 +107,17 @@ func (s *audience) watch(a *acquisition, block bool) (*Lease, error) {
 	if l != nil && a.handover != HandoverReentry {
 		s.follow(a.observed, l.hold)
 	}
-	return l, err
 }
 
 // about is what observers are told of the acquisition before it has ended.
-func (a *acquisition) about(block bool) Acquisition {
-	return Acquisition{LockKind: a.engine.about(), Name: a.engine.name, Try: !block, Start: a.began}
+func (a *acquisition) about() Acquisition {
+	return Acquisition{LockKind: a.engine.about(), Name: a.engine.name, Try: !a.blocks, Start: a.began}
 }
 
 // waiting tells that a has to wait.
-func (s *audience) waiting(a *acquisition, block bool) {
+func (s *audience) waiting(a *acquisition) {
 	for _, f := range s.waits {
-		tell(a.observed, s, f, a.about(block))
+		tell(a.observed, s, f, a.about())
 	}
 }
 

@@ -162,13 +162,41 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	if l.hold == nil {
 		return ErrNotHeld
 	}
+	ctx = endless(ctx)
+	switch next, err := l.unlock(); next {
+	case downgrades:
+		return l.hold.downgrade(ctx)
+	case releases:
+		return l.hold.release(ctx)
+	default:
+		return err
+	}
+}
+
+// endless is ctx without its end, for what gives a lock back.
+func endless(ctx context.Context) context.Context {
+	switch {
+	case ctx == nil:
+		return context.Background() // a lock that is not given back would be held for ever
+	case ctx.Done() != nil:
+		return context.WithoutCancel(ctx)
+	default:
+		return ctx
+	}
+}
+
+// An unlocking is what the end of a lease leaves to be done.
+type unlocking uint8
+
+const (
+	unlocked   unlocking = iota // nothing
+	downgrades                  // its hold goes on, and only reads
+	releases                    // its hold is to end; whoever does that leaves the client
+)
+
+// unlock ends the lease in this process, and tells what is to be done then.
+func (l *Lease) unlock() (unlocking, error) {
 	h := l.hold
-	if ctx == nil {
-		ctx = context.Background() // a lock that is not given back would be held for ever
-	}
-	if ctx.Done() != nil {
-		ctx = context.WithoutCancel(ctx)
-	}
 	err := l.Err() // notices a deadline that has passed
 	h.mu.Lock()
 	again := l.unlocked
@@ -189,18 +217,18 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	l.cancel()
 	switch {
 	case downgrade:
-		return h.downgrade(ctx)
+		return downgrades, nil
 	case inner && err == nil:
-		return nil
+		return unlocked, nil
 	case err != nil:
 		if settled && h.isOver() {
 			h.slot.clear(h)
 		}
-		return h.wrap("unlock", err)
+		return unlocked, h.wrap("unlock", err)
 	case h.engine.client.enter() != nil:
-		return h.fail("unlock", ReasonClosed) // Close releases it, or has
+		return unlocked, h.fail("unlock", ReasonClosed) // Close releases it, or has
 	}
-	return h.release(ctx)
+	return releases, nil
 }
 
 // extend has the nodes extend the hold by ttl, and tells until when that is valid.

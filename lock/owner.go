@@ -174,6 +174,15 @@ func (s *slot) leave() {
 // take waits for the turn to acquire.
 func (s *slot) take(ctx context.Context) error { return s.await(ctx, (*lines).acquire) }
 
+// takeNow takes the turn if nobody has it.
+func (s *slot) takeNow() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	taken := !s.taken
+	s.taken = true
+	return taken
+}
+
 // takeBack waits for the turn to release. It comes soon: none takes longer than a round.
 func (s *slot) takeBack() { _ = s.await(context.Background(), (*lines).release) }
 

@@ -10,19 +10,36 @@ import (
 // release ends the hold, whose last lease has been unlocked, and leaves the client. Observers are told outside of
 // what Close waits for, as they may call it.
 func (h *hold) release(ctx context.Context) error {
-	c := h.engine.client
 	reason, err := h.end(ctx)
-	c.leave()
-	if reason != ReasonNone {
+	h.engine.client.leave()
+	h.tellOver(reason)
+	return err
+}
+
+// tellOver tells observers that the hold is over for reason, if there is one.
+func (h *hold) tellOver(reason Reason) {
+	if c := h.engine.client; reason != ReasonNone {
 		c.audience.over(h, reason)
 		c.tasks.end(h)
 	}
-	return err
 }
 
 // end ends the hold. It returns why it is over, unless that was known before or it is not.
 func (h *hold) end(ctx context.Context) (Reason, error) {
 	h.slot.takeBack()
+	if last, err := h.finish(); !last {
+		return ReasonNone, err
+	}
+	last, renewing, reason, err := h.resign()
+	if !last {
+		return reason, err
+	}
+	return h.giveUp(ctx, renewing)
+}
+
+// finish marks the hold as over, and tells whether it is now, and was not before. Otherwise it gives
+// up the turn.
+func (h *hold) finish() (last bool, err error) {
 	h.mu.Lock()
 	left := len(h.leases)
 	over, reason := h.over, h.reason
@@ -38,34 +55,38 @@ func (h *hold) end(ctx context.Context) (Reason, error) {
 		h.slot.give()
 		if errors.Is(over, ErrLost) {
 			h.settle()
-			return ReasonNone, h.fail("unlock", reason)
+			return false, h.fail("unlock", reason)
 		}
-		return ReasonNone, nil
+		return false, nil
 	case left > 0:
 		h.slot.give() // re-entered meanwhile
-		return ReasonNone, nil
+		return false, nil
 	}
 	h.slot.clear(h)
-	return h.giveUp(ctx)
+	return true, nil
 }
 
-// giveUp passes the lock on, or releases it. It returns why the hold is over: it may turn out that it
-// was lost before.
-func (h *hold) giveUp(ctx context.Context) (Reason, error) {
-	switch p, renewing := h.pass(); p {
-	case passed, waits:
-		h.slot.give()
-		return ReasonUnlocked, nil
-	case ended:
-		h.slot.give()
-		if reason := h.tenure.reason; errors.Is(reason.end(), ErrLost) {
-			return reason, h.fail("unlock", reason)
-		}
-		return ReasonUnlocked, nil
-	case ends:
-		if renewing != nil {
-			await(h.engine.client.group.NodeTimeout(), renewing)
-		}
+// resign passes the lock on, or tells that it is to be released: when the renewal in flight is
+// decided, if there is one. Unless it is, it returns why the hold is over, and gives up the turn.
+func (h *hold) resign() (last bool, renewing <-chan struct{}, reason Reason, err error) {
+	p, renewing := h.pass()
+	if p == ends {
+		return true, renewing, ReasonNone, nil
+	}
+	h.slot.give()
+	if p != ended {
+		return false, nil, ReasonUnlocked, nil // the tenure goes on, and its reason is another's to read
+	}
+	if reason := h.tenure.reason; errors.Is(reason.end(), ErrLost) {
+		return false, nil, reason, h.fail("unlock", reason)
+	}
+	return false, nil, ReasonUnlocked, nil
+}
+
+// giveUp releases the lock. It returns why the hold is over: it may turn out that it was lost before.
+func (h *hold) giveUp(ctx context.Context, renewing <-chan struct{}) (Reason, error) {
+	if renewing != nil {
+		await(h.engine.client.group.NodeTimeout(), renewing)
 	}
 	var b *redlock.Ballot
 	if left := h.stays(); left > 0 {
@@ -73,6 +94,11 @@ func (h *hold) giveUp(ctx context.Context) (Reason, error) {
 	} else {
 		b = h.handOver(ctx, h.slot)
 	}
+	return h.released(b)
+}
+
+// released tells why a hold is over whose release has come to b.
+func (h *hold) released(b *redlock.Ballot) (Reason, error) {
 	if missed(h.engine, b) {
 		reason := h.askWhyGone()
 		h.engine.client.journal.lost(h, reason)

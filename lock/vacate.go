@@ -37,7 +37,7 @@ func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 		Name:      "release",
 		Call:      e.kind.Release(r, quiet, 0),
 		Removal:   t.removal(r, quiet),
-		Narrow:    lua.Release{Keys: t.keys(), Hold: t.id}.Call,
+		Narrow:    t.narrow,
 		Yes:       e.vacated,
 		Removes:   true,
 		Footprint: t.footprint,
@@ -45,6 +45,9 @@ func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 		Unsent:    2 * e.client.group.NodeTimeout(), // Unlock has a bound
 	}
 }
+
+// narrow is the part of a release that touches the hash alone.
+func (t *tenure) narrow() lua.Call { return lua.Release{Keys: t.keys(), Hold: t.id}.Call() }
 
 // outlives is a moment by which nodes cannot have the key any more.
 func (t *tenure) outlives() time.Time {

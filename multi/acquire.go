@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lock"
@@ -92,16 +91,14 @@ func (a *acquisition) ask() (first int, err error) {
 // it is the same lock, which is entered again. An error that no wait can mend comes before the
 // others.
 func (a *acquisition) askOnce() (first int, err error) {
-	var calls []func(context.Context)
 	errs := make([]error, len(a.locks))
-	for i := 0; i < len(a.locks); {
-		from, end := a.namesakes(i)
-		i = end
-		if slices.Contains(a.leases[from:end], nil) {
-			calls = append(calls, func(ctx context.Context) { a.askFor(ctx, from, end, errs) })
+	for {
+		asked := a.missing(errs)
+		if len(asked) == 0 {
+			break
 		}
+		a.askFor(asked, errs)
 	}
-	lock.Together(a.owned, calls...)
 	for i, e := range errs {
 		switch {
 		case e == nil:
@@ -114,13 +111,31 @@ func (a *acquisition) askOnce() (first int, err error) {
 	return first, err
 }
 
-// askFor tries to take those of the locks from first to before end that are not held, which
-// have one name, until one is refused.
-func (a *acquisition) askFor(ctx context.Context, first, end int, errs []error) {
-	for i := first; i < end && errs[i] == nil; i++ {
-		if a.leases[i] == nil {
-			a.leases[i], errs[i] = a.locks[i].TryLock(ctx)
+// missing are the locks that can be asked for at once: of each name the first one that is not held,
+// unless it was refused.
+func (a *acquisition) missing(errs []error) (asked []int) {
+	for i := 0; i < len(a.locks); {
+		first, end := a.namesakes(i)
+		i = end
+		for j := first; j < end && errs[j] == nil; j++ {
+			if a.leases[j] == nil {
+				asked = append(asked, j)
+				break
+			}
 		}
+	}
+	return asked
+}
+
+// askFor tries to take these locks.
+func (a *acquisition) askFor(asked []int, errs []error) {
+	locks := make([]lock.Locker, len(asked))
+	for at, i := range asked {
+		locks[at] = a.locks[i]
+	}
+	leases, refused := lock.TryTogether(a.owned, locks...)
+	for at, i := range asked {
+		a.leases[i], errs[i] = leases[at], refused[at]
 	}
 }
 
@@ -194,6 +209,6 @@ func (a *acquisition) lost() int {
 // repeated by the lock's client, and one of a lease that is lost has nothing to do: there is no
 // error that the caller could do anything about.
 func (a *acquisition) giveBack(from int) {
-	_ = unlock(a.ctx, a.leases[from:])
+	_ = lock.UnlockTogether(a.ctx, a.leases[from:]...)
 	clear(a.leases[from:])
 }

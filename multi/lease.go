@@ -141,21 +141,7 @@ func (l *Lease) Unlock(ctx context.Context) error {
 		return lock.ErrNotHeld
 	}
 	_ = l.Err() // a loss until now is one, and not the release
-	err := unlock(ctx, l.leases)
+	err := errors.Join(lock.UnlockTogether(ctx, l.leases...)...)
 	_ = l.Err() // ends what depends on it before Unlock returns
 	return err
-}
-
-// unlock releases all of leases at once, but for those that are nil. The errors are in
-// their order.
-func unlock(ctx context.Context, leases []*lock.Lease) error {
-	var calls []func(context.Context)
-	errs := make([]error, len(leases))
-	for i, l := range leases {
-		if l != nil {
-			calls = append(calls, func(ctx context.Context) { errs[i] = l.Unlock(ctx) })
-		}
-	}
-	lock.Together(ctx, calls...)
-	return errors.Join(errs...)
 }

@@ -44,6 +44,22 @@ var electionMutants = []Mutant{
 		Tests:   "^TestACandidateWhoseContextEndsLeavesTheQueue$",
 	},
 	{
+		Name:    "whoever resigns is a candidate again, as its loss is found later",
+		File:    "election/election.go",
+		Old:     "		case lost == nil, unseen:",
+		New:     "		case lost == nil, false && unseen:",
+		Package: "election",
+		Tests:   "^TestALeaderThatResignsAtItsDeadlineIsNoCandidateAgain$",
+	},
+	{
+		Name:    "what Unlock finds has whoever resigned be a candidate again",
+		File:    "election/election.go",
+		Old:     "again, err = false, errors.Join(err, released)",
+		New:     "again, err = errors.Is(released, lock.ErrLost), errors.Join(err, released)",
+		Package: "election",
+		Tests:   "^TestALeaderThatResignsUnawareOfItsLossIsNoCandidateAgain$",
+	},
+	{
 		Name:    "a loss ends Run",
 		File:    "election/election.go",
 		Old:     "again, err = true, nil",

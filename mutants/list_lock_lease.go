@@ -56,8 +56,8 @@ var lockLeaseMutants = []Mutant{
 	{
 		Name:    "Unlock ends with its context",
 		File:    "lock/lease.go",
-		Old:     "ctx = context.WithoutCancel(ctx)",
-		New:     "_ = context.WithoutCancel(ctx)",
+		Old:     "		return context.WithoutCancel(ctx)",
+		New:     "		return ctx",
 		Package: "lock",
 		Tests:   "^TestUnlockUnderADoneContextIsARelease$",
 	},

@@ -38,8 +38,8 @@ var togetherMutants = []Mutant{
 	{
 		Name:    "whoever comes last leaves alone",
 		File:    "redlock/together.go",
-		Old:     "		lanes := lanesOf(all)",
-		New:     "		lanes := lanesOf([]*Ballot{b})",
+		Old:     "		leave(ctx, all)",
+		New:     "		leave(ctx, ballots)",
 		Package: "lock",
 		Tests:   "^TestCallsTogetherOfSeveralClientsLeaveAtOnce$",
 	},

@@ -37,6 +37,7 @@ func mutants() []Mutant {
 		redlockBallotMutants,
 		redlockLaneMutants,
 		togetherMutants,
+		trialMutants,
 		redlockNodeMutants,
 		redlockClusterMutants,
 		lockAttemptMutants,

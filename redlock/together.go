@@ -63,18 +63,16 @@ func gathers(ctx context.Context) *member {
 	return nil
 }
 
-// come notes that the member need not be waited for any more, and what it has queued; nil:
-// nothing. It returns all that is queued if everybody has come.
-func (m *member) come(b *Ballot) (all []*Ballot) {
+// come notes that the member need not be waited for any more, and what it has queued. It returns
+// all that is queued if everybody has come.
+func (m *member) come(ballots ...*Ballot) (all []*Ballot) {
 	if m.came.Swap(true) {
 		return nil
 	}
 	g := m.gathering
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if b != nil {
-		g.queued = append(g.queued, b)
-	}
+	g.queued = append(g.queued, ballots...)
 	if g.missing--; g.missing > 0 {
 		return nil
 	}
@@ -85,25 +83,19 @@ func (m *member) come(b *Ballot) (all []*Ballot) {
 // leave is for a member that may have asked no node: if the others have waited for it, their
 // ballots leave now.
 func (m *member) leave() {
-	for _, l := range lanesOf(m.come(nil)) {
+	for _, l := range lanesOf(m.come()) {
 		l.flush()
 	}
 }
 
-// send has b leave, which is queued: with those of the others if this is the last of them, and
-// otherwise by the last of them. It returns when b is decided, or has left.
-func (m *member) send(ctx context.Context, b *Ballot) {
-	if all := m.come(b); all != nil {
-		lanes := lanesOf(all)
-		if len(lanes) == 1 && lanes[0].runHere(ctx, nil) {
-			return
-		}
-		for _, l := range lanes {
-			l.flush()
-		}
+// send has ballots leave, which are queued: with those of the others if this is the last of them, and
+// otherwise by the last of them. It returns when they are decided, or have left.
+func (m *member) send(ctx context.Context, ballots ...*Ballot) {
+	if all := m.come(ballots...); all != nil {
+		leave(ctx, all)
 		return
 	}
-	decided := b.decision()
+	decided := ballots[len(ballots)-1].decision()
 	if decided == nil {
 		return
 	}
@@ -115,7 +107,32 @@ func (m *member) send(ctx context.Context, b *Ballot) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	b.Send(ctx) // the others come too late
+	leave(ctx, ballots) // the others come too late
+}
+
+// SendTogether is [Ballot.Send] for several ballots, which were prepared. Who has them anyway, one
+// after the other, needs no goroutine for each, as it does for [Together].
+func SendTogether(ctx context.Context, ballots ...*Ballot) {
+	if len(ballots) == 0 {
+		return
+	}
+	if m := gathers(ctx); m != nil {
+		m.send(ctx, ballots...)
+		return
+	}
+	leave(ctx, ballots)
+}
+
+// leave has ballots leave that have not: those for one node on the caller's goroutine, if that may
+// be.
+func leave(ctx context.Context, ballots []*Ballot) {
+	lanes := lanesOf(ballots)
+	if len(lanes) == 1 && lanes[0].runHere(ctx, nil) {
+		return
+	}
+	for _, l := range lanes {
+		l.flush()
+	}
 }
 
 // lanesOf are the lanes of ballots, each of them once.

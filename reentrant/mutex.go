@@ -17,6 +17,8 @@ var (
 	_ lock.Inspector = (*Mutex)(nil)
 )
 
+func init() { engine.Wraps(func(m *Mutex) engine.Engine { return m.engine }) }
+
 // New makes the mutex called name. It talks to no node; what is wrong with name or
 // opts is the error of the first call. Locks with the same name on the same nodes, in
 // whatever process, exclude each other.

@@ -27,6 +27,18 @@ func New(c *lock.Client, k kind.Kind, name string, opts []lock.Option) Engine {
 	return kind.Make(c, k, name, opts).(Engine)
 }
 
+// Wraps tells that a kind's public type wraps an Engine. It is called before main begins. Locks of that
+// type can be taken together without a goroutine for each; see [lock.TryTogether].
+func Wraps[M any](unwrap func(M) Engine) {
+	kind.Wraps(func(lock any) (inner any, ok bool) {
+		m, ok := lock.(M)
+		if !ok {
+			return nil, false
+		}
+		return unwrap(m), true
+	})
+}
+
 // SlotsOf are the numbers of the slots that a lease of a kind.Numbered has.
 func SlotsOf(l *lock.Lease) []int { return kind.OfLeases.Slots(l).List() }
 

@@ -1,0 +1,138 @@
+package lock
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// A parting is one Unlock of several that are made together, step by step as a trial is. What
+// has to wait for anything but the answers - for the slot's turn, for a renewal in flight, for
+// what the nodes say of a loss - is done by a goroutine of its own.
+//
+// A renewal in flight is waited for before the release is sent, here as in an Unlock that is made alone:
+// none can follow a release (trap 21).
+type parting struct {
+	lease *Lease
+	err   *error
+
+	rest   func(context.Context) // what is left to be done; nil: nothing
+	ballot *redlock.Ballot       // of the release; nil: it was not drafted
+	told   bool                  // who waits here knows of the end, and the turn is given up
+	left   bool                  // the client must be left
+	reason Reason                // why the hold is over, if observers have to be told
+}
+
+// part makes partings, and returns when all of them are over. ctx never ends.
+func part(ctx context.Context, partings []parting) {
+	ballots := make([]*redlock.Ballot, 0, len(partings))
+	var rest []func(context.Context)
+	told := false
+	for i := range partings {
+		p := &partings[i]
+		p.begin()
+		switch {
+		case p.rest != nil:
+			rest = append(rest, p.rest)
+			p.rest = nil
+		case p.ballot != nil:
+			ballots = append(ballots, p.ballot)
+			told = told || p.told
+		}
+	}
+	if told {
+		runtime.Gosched() // let the next ones come along
+	}
+	if len(ballots) > 0 {
+		rest = append(rest, func(ctx context.Context) { redlock.SendTogether(ctx, ballots...) })
+	}
+	redlock.Together(ctx, rest...)
+	rest = nil
+	for i := range partings {
+		p := &partings[i]
+		if p.ballot != nil {
+			p.conclude(ctx)
+		}
+		if p.rest != nil {
+			rest = append(rest, p.rest)
+		}
+	}
+	redlock.Together(ctx, rest...)
+	for i := range partings {
+		p := &partings[i]
+		if p.left {
+			p.lease.hold.engine.client.leave()
+		}
+	}
+	for i := range partings {
+		partings[i].lease.hold.tellOver(partings[i].reason)
+	}
+}
+
+// begin ends the lease, and drafts the release if there is to be one.
+func (p *parting) begin() {
+	h := p.lease.hold
+	next, err := p.lease.unlock()
+	*p.err = err
+	switch next {
+	case unlocked:
+		return
+	case downgrades:
+		p.rest = func(ctx context.Context) { *p.err = h.downgrade(ctx) }
+		return
+	}
+	if !h.slot.takeNow() {
+		p.rest = func(ctx context.Context) { *p.err = h.release(ctx) }
+		return
+	}
+	p.left = true
+	if last, err := h.finish(); !last {
+		*p.err = err
+		return
+	}
+	last, renewing, reason, err := h.resign()
+	switch {
+	case !last:
+		p.reason, *p.err = reason, err
+	case renewing != nil:
+		p.rest = func(ctx context.Context) { p.reason, *p.err = h.giveUp(ctx, renewing) }
+	default:
+		p.draft()
+	}
+}
+
+// draft queues the release, or what is sent in its place. As in handOver, who waits here may come
+// right behind it.
+func (p *parting) draft() {
+	h := p.lease.hold
+	c := h.engine.client
+	left := h.stays()
+	if left > 0 {
+		p.ballot = c.group.Draft(h.keeping(left))
+		p.ballot.Prepare()
+		return
+	}
+	successor, waited := h.contest.expects(h.tenure)
+	p.ballot = c.group.Draft(h.vacation(successor != nil, successor))
+	p.ballot.Prepare()
+	if p.told = waited; waited {
+		h.slot.give()
+		c.over(h.tenure, successor)
+	}
+}
+
+// conclude reads what has become of the release.
+func (p *parting) conclude(ctx context.Context) {
+	h, b := p.lease.hold, p.ballot
+	_ = b.Wait(ctx) // it is decided within the node timeout, once it is sent
+	if !p.told {
+		h.slot.give()
+		h.engine.client.over(h.tenure, nil)
+	}
+	if missed(h.engine, b) {
+		p.rest = func(context.Context) { p.reason, *p.err = h.released(b) }
+		return
+	}
+	p.reason, *p.err = h.released(b)
+}

@@ -1,0 +1,160 @@
+package lock
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// A trial is one TryLock of several that are made together. It takes the same steps as one that
+// is made alone, but each step of all of them comes before the next step of any: so the commands
+// leave together, and the caller's goroutine is enough, as long as none has to wait for
+// anything but the answers.
+//
+// Why a step of one cannot wait for a later step of another: before the answers are there, nothing is
+// waited for. A slot that has its turn taken, as by an earlier one of the same name and owner, is
+// left for when those have finished that need not wait.
+type trial struct {
+	acquisition
+	opened bool // close must follow
+
+	tenure *tenure         // that it has asked for, and has the slot's turn for; nil: it has not
+	ballot *redlock.Ballot // of the tenure
+	denied *denial         // what that came to, if it is worth another attempt
+	over   bool
+
+	lease **Lease // what it has come to
+	err   *error
+}
+
+// try makes trials, and returns when all of them are over.
+func try(ctx context.Context, trials []trial) {
+	began, patience := time.Now(), time.Duration(0)
+	defer func() { // also if an observer ends the goroutine, as a test does that fails
+		for i := range trials {
+			if trials[i].opened {
+				trials[i].close()
+			}
+		}
+	}()
+	for i := range trials {
+		t := &trials[i]
+		t.ctx, t.began = ctx, began
+		patience = max(patience, tryPatience(t.engine.client.group.NodeTimeout()))
+		t.open()
+	}
+	bound, cancel := boundTry(ctx, began, patience)
+	defer cancel()
+	ballots := make([]*redlock.Ballot, 0, len(trials))
+	for i := range trials {
+		t := &trials[i]
+		t.ctx = bound
+		if t.draft(); t.ballot != nil {
+			ballots = append(ballots, t.ballot)
+		}
+	}
+	redlock.SendTogether(bound, ballots...)
+	var rest []func(context.Context)
+	for i := range trials {
+		if t := &trials[i]; !t.over && !t.prompt() {
+			rest = append(rest, func(ctx context.Context) {
+				t.ctx = ctx
+				t.finish()
+			})
+		}
+	}
+	redlock.Together(bound, rest...)
+	for i := range trials {
+		t := &trials[i]
+		if l := *t.lease; l != nil && ctx.Done() != nil {
+			l.waited = ctx
+		}
+		if t.observed != nil {
+			t.engine.client.audience.end(&t.acquisition, *t.lease, *t.err)
+		}
+	}
+}
+
+// open tells observers that the call has begun, and does what comes before the slot's turn.
+func (t *trial) open() {
+	if s := t.engine.client.audience; s != nil {
+		s.begin(&t.acquisition)
+	}
+	if err := t.acquisition.open(); err != nil {
+		t.end(nil, err)
+		return
+	}
+	t.opened = true
+}
+
+// draft queues an attempt, unless none is needed or it is another's turn.
+func (t *trial) draft() {
+	if t.over || !t.slot.takeNow() {
+		return
+	}
+	if l, d, err := t.here(); l != nil || err != nil {
+		t.slot.give()
+		_, err = t.outcome(false, l, d, err)
+		t.end(l, err)
+		return
+	}
+	t.tenure = t.engine.newTenure(t.slot)
+	t.tenure.brief = true
+	t.ballot = t.engine.client.group.Draft(t.tenure.claim(true))
+	t.ballot.Prepare()
+}
+
+// prompt finishes a trial that need not wait for anything but the answers to the attempt.
+func (t *trial) prompt() bool {
+	if t.ballot == nil || t.ballot.Wait(t.ctx) != nil || !t.tenure.isPrompt(t.ballot) {
+		return false
+	}
+	return t.conclude()
+}
+
+// isPrompt tells whether to conclude a claim that has come to b takes no other round.
+func (t *tenure) isPrompt(b *redlock.Ballot) bool {
+	if t.engine.numbered != nil {
+		return false
+	}
+	if !b.Won() {
+		return !t.footprint.Present()
+	}
+	_, agree := t.minted(b)
+	return agree >= t.engine.client.group.Quorum()
+}
+
+// conclude makes something of the attempt, and tells whether it was the last one.
+func (t *trial) conclude() (over bool) {
+	l, d, err := t.tenure.conclude(t.ctx, t.ballot, t.ballot.Wait(t.ctx), nil)
+	t.tenure, t.ballot = nil, nil
+	t.slot.give()
+	over, failed := t.outcome(false, l, d, err)
+	if over {
+		t.end(l, failed)
+		return true
+	}
+	t.denied = &d
+	return false
+}
+
+// finish goes on to the end as a TryLock does that is made alone.
+func (t *trial) finish() {
+	if t.ballot != nil && t.conclude() {
+		return
+	}
+	if t.denied != nil {
+		if err := t.wait(*t.denied); err != nil {
+			t.end(nil, t.give(err, denial{}))
+			return
+		}
+	}
+	l, err := t.attempts(false)
+	t.end(l, err)
+}
+
+// end notes what the trial has come to.
+func (t *trial) end(l *Lease, err error) {
+	*t.lease, *t.err, t.over = l, err, true
+}
