@@ -175,7 +175,7 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 	if !e.client.grants() {
 		return nil, denial{}, ErrClosed
 	}
-	if a.turns == nil && e.joins() {
+	if a.turns == nil && e.joinable != nil {
 		if l := e.join(a.slot); l != nil {
 			a.handover = HandoverPassed
 			return l, denial{}, nil

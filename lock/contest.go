@@ -60,7 +60,12 @@ func (c *Client) join(p *place, key contestKey) {
 	ct := c.contest(key)
 	p.contest = ct
 	if p.queuer != nil {
-		p.leader = ct.leads(p)
+		if ct.tenure != nil {
+			ct.tenure.takes(p)
+		}
+		if !p.here {
+			p.leader = ct.leads(p, ct.queue)
+		}
 	}
 	ct.queue = append(ct.queue, p)
 }
@@ -212,15 +217,17 @@ func (ct *contest) begin(t *tenure) (usurped []*tenure) {
 	c := ct.client
 	if ct.tenure != nil {
 		usurped = append(usurped, ct.tenure)
-		ct.tenure = nil
+		ct.leaves()
 		c.held--
+	}
+	if t.joining != nil || t.serving != nil {
+		c.shared[t.id] = t
 	}
 	if t.reads {
 		ct.reads = append(ct.reads, t)
-		c.reads[t.id] = t
 	} else {
 		for _, before := range ct.reads {
-			delete(c.reads, before.id)
+			delete(c.shared, before.id)
 		}
 		c.held -= len(ct.reads)
 		usurped = append(usurped, ct.reads...)
@@ -230,13 +237,20 @@ func (ct *contest) begin(t *tenure) (usurped []*tenure) {
 	return usurped
 }
 
+// leaves has this process be without the tenure by which it had the lock alone. Called with mu held.
+func (ct *contest) leaves() {
+	delete(ct.client.shared, ct.tenure.id)
+	ct.tenure = nil
+	ct.disband(func(*place) bool { return true })
+}
+
 // end forgets t, and tells whether it was known. Called with mu held.
 func (ct *contest) end(t *tenure) bool {
 	if ct.tenure == t {
-		ct.tenure = nil
+		ct.leaves()
 	} else if i := slices.Index(ct.reads, t); i >= 0 {
 		ct.reads = slices.Delete(ct.reads, i, i+1)
-		delete(ct.client.reads, t.id)
+		delete(ct.client.shared, t.id)
 	} else {
 		return false
 	}

@@ -10,13 +10,15 @@ import (
 // is the tenure's.
 type hold struct {
 	*tenure
-	slot   *slot // immutable once granted
-	number int   // within the tenure, from 1; immutable
+	slot   *slot   // immutable once granted
+	number int     // within the tenure, from 1; immutable
+	by     *engine // that it was asked for by, within a tenure of another; nil: the tenure's; immutable
 
 	// Guarded by the tenure's mu.
 	token    int64
 	index    int32 // in the tenure's present, while it is in progress
 	writes   int32 // leases that are not over and write; of a read-write lock
+	reader   bool  // it never writes again
 	began    time.Time
 	leases   []*Lease  // those that are not over, in no order
 	earliest Lease     // the first one

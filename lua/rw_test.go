@@ -41,7 +41,7 @@ func TestThoseWhoReadStandTogetherAndEnterTogether(t *testing.T) {
 	// The second one may be first to come.
 	a = f.rw(rwAsk(reader2, final(2), 2))
 	require.EqualValues(t, 1<<52, a.Token)
-	require.EqualValues(t, 3, a.Writer)
+	require.EqualValues(t, 3, a.Waiter)
 	require.EqualValues(t, 1<<52, f.rw(rwAsk(reader, final(1), 2)).Token)
 	a = f.rw(rwAsk(writer, final(3), 2))
 	require.Zero(t, a.Token)
@@ -133,7 +133,7 @@ func TestDeadWaitersThatReadHoldUpNobodyBehindThem(t *testing.T) {
 	f.run(rwBeat(reader2), rwEnd(writer2, 0))
 	a := f.rw(rwAsk(reader2, final(3), 2))
 	require.Positive(t, a.Token)
-	require.Zero(t, a.Writer, "it is dead")
+	require.Zero(t, a.Waiter, "it is dead")
 	require.Empty(t, f.memory.Exists(orders.Queue))
 }
 

@@ -37,7 +37,7 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "a grant that tells who waits to write is joined",
 		File:    "lock/join.go",
-		Old:     "j.closed = j.closed || granted.Writer > 0",
+		Old:     "j.closed = j.closed || granted.Waiter > 0",
 		New:     "_ = granted",
 		Package: "readwrite",
 		Tests:   "^TestWhoComesAfterOneWhoWaitsToWrite|^TestAGrantTellsWhoWaitsToWrite$",
@@ -69,7 +69,7 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "one that writes is let in by its own readers",
 		File:    "lock/reenter.go",
-		Old:     "e.shared != nil && !e.reads() && h.reads",
+		Old:     "e.shared != nil && !e.reads() && h.reader",
 		New:     "false",
 		Package: "readwrite",
 		Tests:   "^TestConformanceOfReading$/^embedded$/^WhoReadsIsRefusedToWrite$",
