@@ -32,12 +32,17 @@ func inBubbles(t *testing.T, test func(t *testing.T, b *bubble)) {
 	for _, n := range []int{1, 5} {
 		t.Run(fmt.Sprintf("%d nodes", n), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				keys, err := lua.NewKeys("lock", "config")
-				require.NoError(t, err)
-				test(t, &bubble{nodes: virtual.StartN(t, n), keys: keys})
+				test(t, newBubble(t, n))
 			})
 		})
 	}
+}
+
+func newBubble(t *testing.T, nodes int) *bubble {
+	t.Helper()
+	keys, err := lua.NewKeys("lock", "config")
+	require.NoError(t, err)
+	return &bubble{nodes: virtual.StartN(t, nodes), keys: keys}
 }
 
 // host is a machine with one process that uses the lock.
