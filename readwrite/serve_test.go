@@ -203,6 +203,7 @@ func TestATenureInWhichNobodyWritesAnyMoreReads(t *testing.T) {
 		s, err = other.Inspect(bg)
 		require.NoError(t, err)
 		require.Len(t, s.Readers, 2)
+		require.Equal(t, reading.Token(), stranger.lease.Token())
 		unlock(t, must(t, other.TryRLock), stranger.lease)
 		require.NoError(t, reading.Err())
 		unlock(t, reading)
@@ -616,5 +617,82 @@ func TestALostWakeUpCostsAWriterNoMoreThanASignOfLife(t *testing.T) {
 			unlock(t, last.lease)
 			time.Sleep(time.Second)
 		}
+	})
+}
+
+// While the nodes answer with errors nobody begins, however lately they were heard.
+func TestATenureWhoseNodesRefuseServesNobody(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		m := b.mutex(t)
+		reading := b.warm(t, m)
+		time.Sleep(26 * time.Millisecond) // the nodes are asked by who comes next
+		for _, n := range b.nodes {
+			n.Refuse(func(args []string) bool { return args[0] == "EVALSHA" })
+		}
+		unlock(t, must(t, m.TryRLock))
+		synctest.Wait()
+		_, err := m.TryRLock(bg)
+		require.ErrorIs(t, err, lock.ErrNoQuorum)
+		for _, n := range b.nodes {
+			n.Refuse(nil)
+		}
+		require.NoError(t, reading.Err())
+		unlock(t, reading)
+	})
+}
+
+// The grant itself may be what tells of one who waits elsewhere.
+func TestAGrantToWriteTellsWhoElseWaits(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		m, other := b.mutex(t), b.mutex(t)
+		held := must(t, other.Lock)
+		first, stranger := start(bg, m.Lock), start(bg, other.Lock)
+		unlock(t, held)
+		first.granted(t, time.Now())
+		later := start(bg, m.RLock)
+		unlock(t, first.lease)
+		stranger.granted(t, time.Now())
+		require.False(t, later.over())
+		unlock(t, stranger.lease)
+		later.granted(t, time.Now())
+		unlock(t, later.lease)
+	})
+}
+
+// One with other settings that has a place on the nodes keeps its turn, and has it by the nodes.
+func TestOtherSettingsWaitingOnTheNodesAreNotServedWithinATenure(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		h := virtual.NewHost(b.nodes)
+		c, err := lock.NewClient(h.Clients(t))
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		m, alien, other := readwrite.New(c, "config"), readwrite.New(c, "config", lock.WithTTL(10*time.Second)), b.mutex(t)
+		for _, call := range []func(context.Context) (*lock.Lease, error){alien.Lock, alien.RLock} {
+			held := must(t, other.Lock)
+			waits := []*wait{start(bg, m.Lock), start(bg, call), start(bg, m.RLock)}
+			unlock(t, held)
+			for i, w := range waits {
+				w.granted(t, time.Now())
+				for _, before := range waits[:i] {
+					require.NotContains(t, w.lease.ID(), before.lease.ID())
+				}
+				unlock(t, w.lease)
+			}
+			time.Sleep(time.Second)
+		}
+	})
+}
+
+func TestOneWithOtherSettingsThatTriesIsNotLetIn(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		h := virtual.NewHost(b.nodes)
+		c, err := lock.NewClient(h.Clients(t))
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		m, fixed := readwrite.New(c, "config"), readwrite.New(c, "config", lock.WithoutWatchdog())
+		reading := b.warm(t, m)
+		_, err = fixed.TryRLock(bg)
+		require.ErrorIs(t, err, lock.ErrLocked)
+		unlock(t, must(t, m.TryRLock), reading)
 	})
 }
