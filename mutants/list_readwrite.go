@@ -538,4 +538,28 @@ var readwriteMutants = []Mutant{
 		Package: "lua",
 		Tests:   "^TestOneThatWritesIsToldWhoElseWaits$",
 	},
+	{
+		Name:    "what a minority has granted to one that tries is kept",
+		File:    "lock/attempt.go",
+		Old:     "\tb := t.vacate(!seen)\n",
+		New:     "\tb := t.engine.client.group.Draft(t.vacation(!seen, nil))\n",
+		Package: "readwrite",
+		Tests:   "^TestVotesThatAreSplitBetweenTheKinds",
+	},
+	{
+		Name:    "what a minority has granted to one that waits is kept",
+		File:    "lock/ask.go",
+		Old:     "\tif len(yes) == 0 {\n\t\treturn 0, 0",
+		New:     "\tif len(yes) >= 0 {\n\t\treturn 0, 0",
+		Package: "readwrite",
+		Tests:   "^TestACrowdThatSplitsTheVotes",
+	},
+	{
+		Name:    "a writer that is not woken waits for long",
+		File:    "lock/heartbeats.go",
+		Old:     "err == nil && len(due) > 0 {",
+		New:     "err == nil && len(due) > 0 && false {",
+		Package: "readwrite",
+		Tests:   "^TestALostWakeUpCostsAWriter",
+	},
 }

@@ -505,12 +505,44 @@ func TestForceUnlockEndsAllWhoReadWhereverTheyAre(t *testing.T) {
 	})
 }
 
-// One of a minority of the nodes reads nothing, and is in nobody's way for long.
+// One that is granted the lock by a minority of the nodes, to read or to write, does not have it, and gives it back to the
+// others of its kind or not.
 func TestVotesThatAreSplitBetweenTheKindsAreGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		keys, err := lua.NewKeys("lock", "config")
-		require.NoError(t, err)
-		b := &bubble{nodes: virtual.StartN(t, 5), keys: keys}
+		b := newBubble(t, 5)
+		near, tries := b.host(t)
+		far, waits := b.host(t)
+		type call = func(context.Context) (*lock.Lease, error)
+		for _, c := range []struct{ try, wait call }{
+			{tries.TryRLock, waits.Lock}, {tries.TryLock, waits.RLock}, {tries.TryLock, waits.Lock},
+		} {
+			for i := range b.nodes {
+				near.Cut(i, i >= 2)
+				far.Cut(i, i == 4)
+			}
+			began := time.Now()
+			tried := start(bg, c.try) // two nodes
+			waiting := start(bg, c.wait)
+			require.False(t, tried.over() || waiting.over(), "neither has a quorum")
+			// The one that tries gives up, and what it has, a node timeout after; the other one is told, or asks again.
+			require.LessOrEqual(t, waiting.granted(t, began), 2*time.Second)
+			<-tried.done
+			require.Error(t, tried.err)
+			unlock(t, waiting.lease)
+			for i := range b.nodes {
+				near.Cut(i, false)
+				far.Cut(i, false)
+			}
+			time.Sleep(10 * time.Second)
+		}
+	})
+}
+
+// However many ask at once.
+func TestACrowdThatSplitsTheVotesIsServedSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBubble(t, 5)
+		began := time.Now()
 		var waits []*wait
 		for i := range 20 {
 			m := b.mutex(t)
@@ -534,6 +566,7 @@ func TestVotesThatAreSplitBetweenTheKindsAreGivenBack(t *testing.T) {
 			<-w.done
 			require.NoError(t, w.err)
 		}
+		require.Less(t, time.Since(began), 10*time.Second, "no TTL has to pass")
 	})
 }
 
