@@ -65,6 +65,7 @@ func (c *Client) join(p *place, key contestKey) {
 		}
 		if !p.here {
 			p.leader = ct.leads(p, ct.queue)
+			p.later = p.leader == nil && slices.ContainsFunc(ct.queue, func(before *place) bool { return before.starting || before.later })
 		}
 	}
 	ct.queue = append(ct.queue, p)
@@ -108,6 +109,10 @@ func (ct *contest) drop(p *place) int {
 		ct.queue = ct.queue[1:]
 	} else {
 		ct.queue = slices.Delete(ct.queue, i, i+1)
+	}
+	if p.starting || p.later {
+		p.starting, p.later = false, false
+		ct.advance()
 	}
 	return i
 }
@@ -198,8 +203,17 @@ func (c *Client) won(t *tenure, p *place) bool {
 	}
 	if p != nil {
 		ct.bring(t, p)
+		p.starting, p.later = false, false
 		ct.remove(p)
 	}
+	for _, p := range ct.queue {
+		if p.later && t.serving != nil {
+			if t.takes(p); p.here {
+				p.later = false
+			}
+		}
+	}
+	ct.advance()
 	c.mu.Unlock()
 	for _, before := range usurped {
 		reason := ReasonGone

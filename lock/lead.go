@@ -55,7 +55,7 @@ func (p *place) follows() bool {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return p.leader != nil || p.here
+	return p.leader != nil || p.here || p.later
 }
 
 // follows tells whether q need not ask, as another one does, or a turn within its process is to come, or has come. If
@@ -70,7 +70,7 @@ func (q *queuer) follows() bool {
 		q.tenure, q.ticket, q.round = e.tenure, e.ticket, e.round
 		q.tenure.first.slot = q.slot
 	}
-	return p.leader != nil || p.here || p.lease != nil
+	return p.leader != nil || p.here || p.later || p.lease != nil
 }
 
 // opens notes when p began to ask the nodes for its place.
@@ -118,7 +118,9 @@ func (ct *contest) desert(p *place) {
 		case first == nil:
 			first, f.leader = f, nil
 			f.opened, f.closed = p.opened, p.closed
-			f.stir(true)
+			if f.later = p.later; !f.later {
+				f.stir(true)
+			}
 		default:
 			f.leader = first
 		}

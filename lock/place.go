@@ -20,8 +20,10 @@ type place struct {
 	attempts bool // its attempt is under way
 
 	// Of a queuer, for its turn within a tenure of its process; see serve.
-	here bool      // it waits for that, and has asked no node
-	came time.Time // when it began to
+	here     bool      // it waits for that, and has asked no node
+	came     time.Time // when it began to
+	starting bool      // it is about to ask the nodes for the first time, or does
+	later    bool      // it will when those before it have
 
 	// Of a queuer that reads; see lead.
 	leader *place    // whose place it shares; nil: it has one of its own
@@ -123,7 +125,8 @@ func (p *place) begins() bool {
 func (p *place) ceases() {
 	c := p.contest.client
 	c.mu.Lock()
-	p.attempts = false
+	p.attempts, p.starting = false, false
+	p.contest.advance()
 	c.mu.Unlock()
 	p.contest.attend()
 }

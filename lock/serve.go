@@ -252,14 +252,30 @@ func (ct *contest) close(t *tenure) service {
 	return ct.serve(t, false)
 }
 
-// disband has those who wait for a turn within this process's tenure, and for whom that is so, ask the nodes. Called with
-// mu held.
+// disband has those who wait for a turn within this process's tenure, and for whom that is so, ask the nodes: one
+// after the other, so that their places are in the order of their arrival. Called with mu held.
 func (ct *contest) disband(goes func(*place) bool) {
 	for i, p := range ct.queue {
 		if p.here && goes(p) {
 			p.here = false
 			p.leader = ct.leads(p, ct.queue[:i])
+			p.later = p.leader == nil
+		}
+	}
+	ct.advance()
+}
+
+// advance has the next one ask the nodes for the first time that waits for those before it to have done so. Called with mu
+// held.
+func (ct *contest) advance() {
+	for _, p := range ct.queue {
+		switch {
+		case p.starting:
+			return
+		case p.later:
+			p.starting, p.later = true, false
 			p.stir(true)
+			return
 		}
 	}
 }

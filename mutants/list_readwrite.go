@@ -296,7 +296,7 @@ var readwriteMutants = []Mutant{
 		Old:     "asks = !t.isCurrent(now) || writes && t.reserve.last == t.reserve.top; asks",
 		New:     "asks = !t.isCurrent(now); asks",
 		Package: "readwrite",
-		Tests:   "^TestAProcessThatIsAloneReads|^TestWhateverTheyDo",
+		Tests:   "^TestATokenWithinATenureIsKnown",
 	},
 	{
 		Name:    "turns are taken with old news",

@@ -2,6 +2,7 @@ package readwrite_test
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -694,5 +695,35 @@ func TestOneWithOtherSettingsThatTriesIsNotLetIn(t *testing.T) {
 		_, err = fixed.TryRLock(bg)
 		require.ErrorIs(t, err, lock.ErrLocked)
 		unlock(t, must(t, m.TryRLock), reading)
+	})
+}
+
+// No token is given out before a quorum knows of it (U3).
+func TestATokenWithinATenureIsKnownToAQuorumBefore(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		m := b.mutex(t)
+		unlock(t, must(t, m.Lock)) // the counters agree from now on
+		time.Sleep(time.Second)
+		const trip = 5 * time.Millisecond
+		b.delay(trip)
+		first := must(t, m.Lock)
+		second, third := start(bg, m.Lock), start(bg, m.Lock)
+		began := time.Now()
+		unlock(t, first) // it is the next one that has to wait
+		for _, w := range []*wait{second, third} {
+			w.granted(t, began)
+			known := 0
+			for _, n := range b.nodes {
+				counter, err := n.Memory().Get(b.keys.Token)
+				require.NoError(t, err)
+				last, err := strconv.ParseInt(counter, 10, 64)
+				require.NoError(t, err)
+				known += choose(last >= w.lease.Token())
+			}
+			require.Greater(t, 2*known, len(b.nodes))
+			require.Contains(t, w.lease.ID(), first.ID()+".")
+			unlock(t, w.lease)
+		}
+		require.LessOrEqual(t, second.ended.Sub(began), trip)
 	})
 }
