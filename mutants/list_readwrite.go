@@ -344,7 +344,7 @@ var readwriteMutants = []Mutant{
 		Old:     "\t\t\tt.serving.closed = true\n\t\t\tt.contest.disband(func(*place) bool { return true })\n",
 		New:     "\t\t\tt.serving.closed = true\n",
 		Package: "readwrite",
-		Tests:   "^TestOneElsewhereWhoseMessageIsLost",
+		Tests:   "^TestWhoComesAfterOneWhoseMessageIsLost",
 	},
 	{
 		Name:    "those with places on the nodes are served though somebody else waits",

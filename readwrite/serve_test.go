@@ -727,3 +727,26 @@ func TestATokenWithinATenureIsKnownToAQuorumBefore(t *testing.T) {
 		require.LessOrEqual(t, second.ended.Sub(began), 2*trip)
 	})
 }
+
+// Of one elsewhere whose message is lost this process does not know for how long it has waited: nobody here is served before it
+// who may have come later.
+func TestWhoComesAfterOneWhoseMessageIsLostIsBehindIt(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		m, other := b.mutex(t), b.mutex(t)
+		reading := b.warm(t, m)
+		writer := start(bg, m.Lock)
+		unlock(t, reading)
+		writer.granted(t, time.Now())
+		b.mute(true)
+		stranger := start(bg, other.Lock)
+		time.Sleep(100 * time.Millisecond)
+		b.mute(false)
+		later := start(bg, m.RLock)
+		unlock(t, writer.lease)
+		stranger.granted(t, time.Now())
+		require.False(t, later.over())
+		unlock(t, stranger.lease)
+		later.granted(t, time.Now())
+		unlock(t, later.lease)
+	})
+}

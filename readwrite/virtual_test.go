@@ -114,7 +114,11 @@ func (w *wait) over() bool {
 // granted waits for the lock, and tells how long after since it came.
 func (w *wait) granted(t *testing.T, since time.Time) time.Duration {
 	t.Helper()
-	<-w.done
+	select {
+	case <-w.done:
+	case <-time.After(2 * time.Minute):
+		require.Fail(t, "it waits still")
+	}
 	require.NoError(t, w.err)
 	return w.ended.Sub(since)
 }
