@@ -218,7 +218,7 @@ func (a *acquisition) here() (*Lease, denial, error) {
 			return nil, denial{}, err
 		}
 	}
-	if a.turns == nil && e.joins() {
+	if a.turns == nil && e.joinable != nil {
 		if l := e.join(a.slot); l != nil {
 			a.handover = HandoverPassed
 			return l, denial{}, nil

@@ -109,15 +109,17 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 	t.begin(h)
 	t.holds = 1
 	t.validity = validity
-	if t.joins() {
+	joins := t.joins() // which may change once others know it
+	if joins {
 		t.joining = t.opens(b)
 	}
+	t.serving = t.serves(b)
 	if !c.won(t, p) {
 		h.slot.renounce()
 		return nil, denial{}, ErrClosed
 	}
 	h.slot.set(h)
-	if t.joins() {
+	if joins {
 		c.listen() // for who waits to write
 	}
 	t.watch(b.Start())

@@ -154,8 +154,12 @@ func (s *audience) leave(h *hold) context.Context {
 
 // report is what is told of the end of h, for reason.
 func (h *hold) report(reason Reason) HoldEnd {
+	e := h.engine
+	if h.by != nil {
+		e = h.by
+	}
 	return HoldEnd{
-		LockKind: h.engine.about(), Name: h.engine.name, Hold: h.name(), Token: h.token,
+		LockKind: e.about(), Name: h.engine.name, Hold: h.name(), Token: h.token,
 		Held: time.Since(h.began), Reason: reason,
 	}
 }

@@ -58,7 +58,7 @@ type Client struct {
 	held     int                     // names
 	contests map[contestKey]*contest // the names that this process holds or wants
 	queuers  map[string]*queuer      // by hold id: who waits in a queue on the nodes
-	reads    map[string]*tenure      // by hold id: what this process reads by
+	shared   map[string]*tenure      // by hold id: tenures that goroutines of this process share
 	listens  *waiter.Subscription
 }
 
@@ -125,7 +125,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		alone:     !group.Clustered(),
 		contests:  make(map[contestKey]*contest),
 		queuers:   make(map[string]*queuer),
-		reads:     make(map[string]*tenure),
+		shared:    make(map[string]*tenure),
 	}
 	if seen != nil {
 		seen.nodes = group.Addresses()

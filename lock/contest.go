@@ -60,7 +60,13 @@ func (c *Client) join(p *place, key contestKey) {
 	ct := c.contest(key)
 	p.contest = ct
 	if p.queuer != nil {
-		p.leader = ct.leads(p)
+		if ct.tenure != nil {
+			ct.tenure.takes(p)
+		}
+		if !p.here {
+			p.leader = ct.leads(p, ct.queue)
+			p.later = p.leader == nil && slices.ContainsFunc(ct.queue, func(before *place) bool { return before.starting || before.later })
+		}
 	}
 	ct.queue = append(ct.queue, p)
 }
@@ -103,6 +109,10 @@ func (ct *contest) drop(p *place) int {
 		ct.queue = ct.queue[1:]
 	} else {
 		ct.queue = slices.Delete(ct.queue, i, i+1)
+	}
+	if p.starting || p.later {
+		p.starting, p.later = false, false
+		ct.advance()
 	}
 	return i
 }
@@ -193,8 +203,17 @@ func (c *Client) won(t *tenure, p *place) bool {
 	}
 	if p != nil {
 		ct.bring(t, p)
+		p.starting, p.later = false, false
 		ct.remove(p)
 	}
+	for _, p := range ct.queue {
+		if p.later && t.serving != nil {
+			if t.takes(p); p.here {
+				p.later = false
+			}
+		}
+	}
+	ct.advance()
 	c.mu.Unlock()
 	for _, before := range usurped {
 		reason := ReasonGone
@@ -212,15 +231,17 @@ func (ct *contest) begin(t *tenure) (usurped []*tenure) {
 	c := ct.client
 	if ct.tenure != nil {
 		usurped = append(usurped, ct.tenure)
-		ct.tenure = nil
+		ct.leaves()
 		c.held--
+	}
+	if t.joining != nil || t.serving != nil {
+		c.shared[t.id] = t
 	}
 	if t.reads {
 		ct.reads = append(ct.reads, t)
-		c.reads[t.id] = t
 	} else {
 		for _, before := range ct.reads {
-			delete(c.reads, before.id)
+			delete(c.shared, before.id)
 		}
 		c.held -= len(ct.reads)
 		usurped = append(usurped, ct.reads...)
@@ -230,13 +251,20 @@ func (ct *contest) begin(t *tenure) (usurped []*tenure) {
 	return usurped
 }
 
+// leaves has this process be without the tenure by which it had the lock alone. Called with mu held.
+func (ct *contest) leaves() {
+	delete(ct.client.shared, ct.tenure.id)
+	ct.tenure = nil
+	ct.disband(func(*place) bool { return true })
+}
+
 // end forgets t, and tells whether it was known. Called with mu held.
 func (ct *contest) end(t *tenure) bool {
 	if ct.tenure == t {
-		ct.tenure = nil
+		ct.leaves()
 	} else if i := slices.Index(ct.reads, t); i >= 0 {
 		ct.reads = slices.Delete(ct.reads, i, i+1)
-		delete(ct.client.reads, t.id)
+		delete(ct.client.shared, t.id)
 	} else {
 		return false
 	}

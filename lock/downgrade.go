@@ -20,11 +20,10 @@ func (h *hold) downgrade(ctx context.Context) error {
 	defer c.leave()
 	c.mu.Lock()
 	h.mu.Lock()
-	begins := h.over == nil && !h.reads && h.writes == 0 && len(h.leases) > 0 && h.contest.tenure == h.tenure
+	begins := h.over == nil && !h.reader && h.writes == 0 && len(h.leases) > 0 && h.contest.tenure == h.tenure
 	if begins {
-		h.reads = true
-		h.joining = &joining{closed: true} // who waits is not known
-		h.contest.downgrade(h.tenure)
+		h.reader = true
+		h.contest.readOn(h.tenure)
 	}
 	ttl := h.remaining()
 	h.mu.Unlock()
@@ -53,5 +52,4 @@ func (ct *contest) downgrade(t *tenure) {
 	ct.tenure = nil
 	// Not the last one: others do not join it.
 	ct.reads = append([]*tenure{t}, ct.reads...)
-	ct.client.reads[t.id] = t
 }

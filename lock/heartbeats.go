@@ -173,6 +173,13 @@ func isClosed(c <-chan struct{}) bool {
 // messages may have been missed: a beat has every free lock's head woken again.
 func (c *Client) heard(message string) {
 	c.mu.Lock()
+	id, about, _ := strings.Cut(message, " ")
+	if t := c.shared[id]; t != nil && about == writerWaits && !t.reads {
+		does := t.contest.close(t)
+		c.mu.Unlock()
+		t.carryOut(does)
+		return
+	}
 	defer c.mu.Unlock()
 	if message == "" {
 		for _, ct := range c.contests {
@@ -182,9 +189,8 @@ func (c *Client) heard(message string) {
 		}
 		return
 	}
-	id, about, _ := strings.Cut(message, " ")
 	if about == writerWaits {
-		c.reads[id].shut()
+		c.shared[id].shut()
 		if q := c.queuers[id]; q != nil && q.place != nil {
 			q.place.closed = true
 		}

@@ -11,8 +11,9 @@ import (
 // is the tenure's.
 type hold struct {
 	*tenure
-	slot   *slot // immutable once granted
-	number int   // within the tenure, from 1; immutable
+	slot   *slot   // immutable once granted
+	number int     // within the tenure, from 1; immutable
+	by     *engine // that it was asked for by, within a tenure of another; nil: the tenure's; immutable
 
 	// Guarded by the tenure's mu.
 	token    int64
@@ -21,6 +22,7 @@ type hold struct {
 	pending  int32  // leases, over or not, whose Unlock has not been called
 	reason   Reason // why it is over; that of the tenure may be another
 	warned   bool   // that others of this client wait for it
+	reader   bool   // it never writes again
 	began    time.Time
 	leases   []*Lease        // those that are not over, in no order
 	earliest Lease           // the first one

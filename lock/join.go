@@ -42,7 +42,7 @@ func (t *tenure) opens(b *redlock.Ballot) *joining {
 	for i := range t.engine.client.group.Size() {
 		if a := b.Answer(i); a.Vote == redlock.Yes {
 			granted, _ := t.engine.kind.Acquired(a.Reply)
-			j.closed = j.closed || granted.Writer > 0
+			j.closed = j.closed || granted.Waiter > 0
 		}
 	}
 	return j
@@ -57,12 +57,21 @@ func (t *tenure) shut() {
 	}
 }
 
-// join has the owner of s read within a tenure of this process; nil: there is none that it may join.
+// join has the owner of s begin at once within a tenure of this process; nil: there is none within which it may.
 func (e *engine) join(s *slot) *Lease {
 	c := e.client
 	c.mu.Lock()
 	ct := c.contests[e.contest()]
-	if ct == nil || len(ct.reads) == 0 || c.draining || slices.ContainsFunc(ct.queue, (*place).writes) {
+	if ct != nil && ct.tenure != nil && !c.draining {
+		t := ct.tenure
+		l, asks := ct.enter(t, e, s)
+		c.mu.Unlock()
+		if asks > 0 {
+			t.ask(asks)
+		}
+		return l
+	}
+	if ct == nil || len(ct.reads) == 0 || c.draining || !e.reads() || slices.ContainsFunc(ct.queue, (*place).writes) {
 		c.mu.Unlock()
 		return nil
 	}
@@ -76,7 +85,7 @@ func (e *engine) join(s *slot) *Lease {
 		return nil
 	}
 	t.holds++
-	h := &hold{tenure: t, slot: s.claim(), number: t.holds, token: t.first.token, began: now}
+	h := &hold{tenure: t, slot: s.claim(), number: t.holds, token: t.reserve.last, reader: true, began: now}
 	l := h.lease(e, now, t.validity)
 	t.begin(h)
 	h.slot.set(h)

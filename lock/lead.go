@@ -22,16 +22,16 @@ type estate struct {
 	round  int64
 }
 
-// leads returns whom p follows, which is to read; nil: nobody. Called with mu held, before p is in the queue: from then on
-// others may follow it.
-func (ct *contest) leads(p *place) *place {
+// leads returns whom p follows, which is to read, of those before it in the queue; nil: nobody. Called with mu held,
+// before p waits for the nodes: from then on others may follow it.
+func (ct *contest) leads(p *place, queue []*place) *place {
 	if !p.queuer.engine.joins() {
 		return nil
 	}
 	now := time.Now()
-	for _, before := range slices.Backward(ct.queue) {
+	for _, before := range slices.Backward(queue) {
 		switch {
-		case before.writes():
+		case before.writes(), before.here:
 			return nil
 		case before.leader != nil:
 			continue
@@ -50,15 +50,16 @@ func (s *settings) same(other *settings) bool {
 		s.minHold+other.minHold == 0
 }
 
-// follows tells whether the place is another's.
+// follows tells whether the place is another's, or it waits for a turn within its process.
 func (p *place) follows() bool {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return p.leader != nil
+	return p.leader != nil || p.here || p.later
 }
 
-// follows tells whether q need not ask, as another one does. If that one has left, q takes over what it had.
+// follows tells whether q need not ask, as another one does, or a turn within its process is to come, or has come. If
+// one that it followed has left, q takes over what that had.
 func (q *queuer) follows() bool {
 	c := q.engine.client
 	c.mu.Lock()
@@ -69,7 +70,7 @@ func (q *queuer) follows() bool {
 		q.tenure, q.ticket, q.round = e.tenure, e.ticket, e.round
 		q.tenure.first.slot = q.slot
 	}
-	return p.leader != nil
+	return p.leader != nil || p.here || p.later || p.lease != nil
 }
 
 // opens notes when p began to ask the nodes for its place.
@@ -99,7 +100,7 @@ func (ct *contest) bring(t *tenure, p *place) {
 			continue // it gives up, re-enters, or asks for itself
 		}
 		t.holds++
-		h := &hold{tenure: t, slot: q.slot.claim(), number: t.holds, token: t.first.token, began: now}
+		h := &hold{tenure: t, slot: q.slot.claim(), number: t.holds, token: t.reserve.last, reader: true, began: now}
 		f.lease = h.lease(q.engine, now, t.validity)
 		t.begin(h)
 		h.slot.set(h)
@@ -117,7 +118,9 @@ func (ct *contest) desert(p *place) {
 		case first == nil:
 			first, f.leader = f, nil
 			f.opened, f.closed = p.opened, p.closed
-			f.stir(true)
+			if f.later = p.later; !f.later {
+				f.stir(true)
+			}
 		default:
 			f.leader = first
 		}

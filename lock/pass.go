@@ -40,23 +40,26 @@ func (h *hold) pass() (p passing, renewing <-chan struct{}) {
 	h.linger()
 	c.mu.Lock()
 	h.mu.Lock()
-	p, asks := h.contest.pass(h.tenure)
-	if p == ends {
+	var does service
+	if h.serving != nil && !h.reads {
+		does = h.contest.serve(h.tenure, true)
+	} else {
+		does.passing, does.asks = h.contest.pass(h.tenure)
+	}
+	if does.passing == ends {
 		renewing = h.renewing
 		h.schedule()
 	}
 	h.mu.Unlock()
 	c.mu.Unlock()
-	if asks > 0 {
-		h.ask(asks)
-	}
-	return p, renewing
+	h.carryOut(does)
+	return does.passing, renewing
 }
 
 // linger lets those run who are about to come back for a name that is passed on all the time:
 // if the last one of them ended the tenure, they would all have to ask the nodes.
 func (h *hold) linger() {
-	if h.number == 1 && !h.joins() {
+	if h.number == 1 && h.engine.joinable == nil {
 		return
 	}
 	for range comebacks {

@@ -15,8 +15,15 @@ type place struct {
 	// Of a contender.
 	contender *contender
 	look      bool   // try, even if this process seems to hold the lock
-	attempts  bool   // its attempt is under way
 	lease     *Lease // that it was passed; nil: none
+
+	attempts bool // its attempt is under way
+
+	// Of a queuer, for its turn within a tenure of its process; see serve.
+	here     bool      // it waits for that, and has asked no node
+	came     time.Time // when it began to
+	starting bool      // it is about to ask the nodes for the first time, or does
+	later    bool      // it will when those before it have
 
 	// Of a queuer that reads; see lead.
 	leader *place    // whose place it shares; nil: it has one of its own
@@ -102,6 +109,26 @@ func (p *place) stir(look bool) {
 func (p *place) poll() {
 	p.stir(true)
 	p.polled = true
+}
+
+// begins notes that p, a queuer's, asks the nodes. It may not if it has had its turn meanwhile: it would ask for what
+// its owner has.
+func (p *place) begins() bool {
+	c := p.contest.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p.attempts = p.lease == nil
+	return p.attempts
+}
+
+// ceases notes that the nodes have answered p, whose turn may have come within a tenure of this process.
+func (p *place) ceases() {
+	c := p.contest.client
+	c.mu.Lock()
+	p.attempts, p.starting = false, false
+	p.contest.advance()
+	c.mu.Unlock()
+	p.contest.attend()
 }
 
 // leave gives the place up, and the turn to who is behind it. It returns the lease that p was

@@ -55,14 +55,19 @@ func (q *queuer) try() (*Lease, denial, error) {
 	if q.place == nil {
 		var why *denial
 		alone := !c.listening() && !c.crowded(q.engine.contest())
-		if q.engine.joins() {
+		if q.engine.joinable != nil {
 			q.place = &place{queuer: q}
 			c.join(q.place, q.engine.contest())
+			q.place.contest.attend()
+			alone = alone && !q.place.follows()
 		}
-		if alone {
+		if alone && (q.place == nil || q.place.begins()) {
 			// Nobody has been in the way yet: one round may do. Who queues must be
 			// able to hear first, and that takes another.
 			lease, d, err := q.engine.attempt(q.ctx, q.slot, q.place)
+			if q.place != nil {
+				q.place.ceases()
+			}
 			if lease != nil || err != nil || d.final {
 				return lease, d, err
 			}
@@ -91,8 +96,12 @@ func (q *queuer) try() (*Lease, denial, error) {
 		q.tenure = q.engine.newTenure(q.slot)
 		c.queue(q)
 	}
-	for tries := 1; ; tries++ {
+	for tries, p := 1, q.place; ; tries++ {
+		if !p.begins() {
+			return nil, p.seen(), nil
+		}
 		lease, d, err := q.ask()
+		p.ceases()
 		if lease != nil || err != nil || d.err != nil || q.ticket.Final {
 			return lease, d, err
 		}
@@ -188,13 +197,23 @@ func (q *queuer) exit() {
 	}
 }
 
-// passed implements turns: nothing is passed on but by the nodes, or by one that reads to those who
-// followed it.
+// passed implements turns: the lock is passed on by the nodes, by one that reads to those who followed it, or within a
+// tenure. What it has on the nodes is given back then.
 func (q *queuer) passed() *Lease {
 	if q.place == nil {
 		return nil
 	}
-	return q.place.passed()
+	l := q.place.passed()
+	if l != nil {
+		q.exit()
+		_ = q.follows() // what was left to it is its to give back
+		if q.tenure != nil {
+			q.engine.client.unqueue(q.tenure.id)
+			q.tenure.vacate(false)
+			q.tenure = nil
+		}
+	}
+	return l
 }
 
 // leave takes the hold out of every queue, and gives back what a node may have granted; unless others
@@ -215,8 +234,9 @@ func (q *queuer) leave() *Lease {
 	if q.place == nil {
 		return nil
 	}
-	l := q.place.leave()
+	l, ct := q.place.leave(), q.place.contest
 	q.place = nil
+	ct.attend() // those behind it may have waited for it alone
 	return l
 }
 

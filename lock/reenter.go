@@ -71,7 +71,7 @@ func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, error) {
 // suits returns an error if the owner of h, which is not over, must not re-enter by e.
 func (e *engine) suits(h *hold) error {
 	h.mu.Lock()
-	over, upgrade := h.over != nil, e.shared != nil && !e.reads() && h.reads
+	over, upgrade := h.over != nil, e.shared != nil && !e.reads() && h.reader
 	h.mu.Unlock()
 	switch {
 	case over:

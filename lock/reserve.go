@@ -88,6 +88,18 @@ func (t *tenure) prepare(set *settings) {
 // ask asks the nodes for the tokens up to last. It does not wait.
 func (t *tenure) ask(last int64) {
 	c := t.engine.client
+	if k := t.engine.joinable; k != nil {
+		c.group.Vote(redlock.Motion{
+			Name: "reserve",
+			Call: k.Reserve(t.request(), last),
+			Yes: func(reply any) (bool, error) {
+				r, err := lua.ParseRWReserved(reply)
+				return err == nil && !r.Gone && !r.Reads, err
+			},
+			Then: func(b *redlock.Ballot) { t.told(b, last) },
+		})
+		return
+	}
 	c.group.Vote(redlock.Motion{
 		Name: "reserve",
 		Call: lua.Reserve{

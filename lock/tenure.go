@@ -34,7 +34,7 @@ type tenure struct {
 	// mu guards the holds, their leases, and what follows. It may be taken with the client's
 	// mu held, and not the other way round.
 	mu         sync.Mutex
-	present    []*hold  // that are in progress; no more than one, unless the tenure reads
+	present    []*hold  // that are in progress; no more than one, unless they read
 	list       [1]*hold // of present, until there are more
 	holds      int      // that there have been
 	reserve    reserve
@@ -50,8 +50,9 @@ type tenure struct {
 	ended      bool          // nothing is passed on, and nothing renewed, any more
 	reason     Reason        // why
 	vacant     bool          // who is next waits for tokens
-	reads      bool          // others can have the lock, too; it never writes again
+	reads      bool          // others can have the lock, too; it never writes again. Changed with the client's mu held, too
 	joining    *joining      // of one that others may join: whether they may now; nil: of any other
+	serving    *serving      // of one that writes: of the turns within it; nil: of any other. Set before it is known
 	*numbering               // of a semaphore's; nil: of any other
 	uneven     bool          // a node has refused it since it was last renewed: a rival has that one
 	pause      time.Duration // until it is renewed for that; 0: it was not of late
@@ -73,7 +74,7 @@ func (e *engine) newTenure(s *slot) *tenure {
 	if e.numbered != nil {
 		t.numbering = new(numbering)
 	}
-	t.first.tenure, t.first.slot, t.first.number = t, s, 1
+	t.first.tenure, t.first.slot, t.first.number, t.first.reader = t, s, 1, t.reads
 	return t
 }
 

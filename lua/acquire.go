@@ -52,7 +52,7 @@ type Acquired struct {
 
 	// Of a read-write lock.
 	Reads  bool  // the holder does, or Head
-	Writer int64 // of a grant to read: the ticket of who waits to write; 0: nobody does
+	Waiter int64 // of a grant: the ticket of who waits to write, or, of one to write, of another client's; 0: nobody does
 
 	// Of a semaphore.
 	Slots Slots // that the node granted

@@ -52,7 +52,7 @@ func ParseRWAcquired(reply any) (Acquired, error) {
 		token, ok1 := r[0].(int64)
 		ticket, ok2 := r[1].(int64)
 		if ok1 && ok2 && token > 0 {
-			return Acquired{Token: token, Writer: ticket}, nil
+			return Acquired{Token: token, Waiter: ticket}, nil
 		}
 		return Acquired{}, &unexpected{rwAcquireScript, reply}
 	}
@@ -252,4 +252,37 @@ func ParseLooked(reply any) (Looked, error) {
 		return Looked{}, &unexpected{rwLookScript, reply}
 	}
 	return Looked{Gone: n < 0, Forced: n == -2, Writer: n == 0}, nil
+}
+
+// RWReserve calls rw_reserve.lua: it raises the fencing counter for the holds that follow one another within a
+// tenure that writes.
+type RWReserve struct {
+	RW
+	Hold      string
+	Last      int64         // token of the reserve
+	Retention time.Duration // life of an idle fencing counter
+}
+
+// Call makes the call.
+func (r RWReserve) Call() Call {
+	return Call{script: rwReserveScript, args: append(newCall(rwReserveScript, 6, 3),
+		r.Keys.Lock, r.Keys.Token, r.Keys.Void, r.Keys.Queue, r.Keys.Waiters, r.Keys.Readers,
+		r.Hold, r.Last, Millis(r.Retention))}
+}
+
+// RWReserved is what rw_reserve.lua answers.
+type RWReserved struct {
+	Gone   bool // the hold is not there, and nothing was reserved
+	Forced bool // it was ended by force
+	Reads  bool // the hold reads by now, and nothing was reserved
+	Others bool // somebody of another client waits
+}
+
+// ParseRWReserved reads a reply of rw_reserve.lua.
+func ParseRWReserved(reply any) (RWReserved, error) {
+	n, ok := reply.(int64)
+	if !ok || n < -3 || n > 1 {
+		return RWReserved{}, &unexpected{rwReserveScript, reply}
+	}
+	return RWReserved{Gone: n == -1 || n == -2, Forced: n == -2, Reads: n == -3, Others: n == 0}, nil
 }

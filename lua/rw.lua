@@ -82,6 +82,25 @@ local function barrier(queue, waiters, now, id, reader)
   return redis.call('ZRANGE', queue, from, from)[1] -- the next call goes on
 end
 
+-- The first waiter that is alive and of another client than the hold called id; nil if there is none. With more
+-- than a thousand of its own before it, the next one counts as such.
+local function stranger(queue, waiters, now, id)
+  local client, from, page = string.match(id, '^.*:'), 0, 4
+  while true do
+    local ids = redis.call('ZRANGE', queue, from, from + page - 1)
+    if not ids[1] or from > 1000 then
+      return ids[1]
+    end
+    local signs = redis.call('HMGET', waiters, unpack(ids))
+    for i = 1, #ids do
+      if string.sub(ids[i], 1, #client) ~= client and signs[i] and tonumber(string.match(signs[i], '^%d+')) > now then
+        return ids[i]
+      end
+    end
+    from, page = from + page, 100
+  end
+end
+
 -- Those whose turn it is, in their order: the first that waits, if nobody has the lock; and, unless
 -- somebody has it alone, those that read and have only such before them. Not more than a server
 -- should be kept busy with. And whether that is known: there may be too many dead ones to tell.

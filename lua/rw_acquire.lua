@@ -21,7 +21,8 @@
 -- ARGV[9] how long a restarted server must not grant, milliseconds; absent: no guard
 --
 -- Returns > 0               granted: the fencing token, of one who reads that of who wrote last
--- Returns {token, ticket}   granted to one who reads, while somebody waits to write: with that ticket
+-- Returns {token, ticket}   granted to one who reads, while somebody waits to write, or to one who writes, while
+--   somebody of another client waits: with that ticket
 -- Returns -1                refused: this hold id was voided
 -- Returns {left, hold id, hold count, ticket, head, text, age}   not granted: who is in the way, with
 --   its remaining TTL in milliseconds, empty if nobody has the lock; of those that read, the one that
@@ -43,22 +44,32 @@ local late = 10 * 1000
 local now = clock()
 local reader = reads(ARGV[1])
 
--- Tells those of these holds that read that somebody waits to write from now on.
+-- Tells the client of the hold called id that somebody waits from now on whom no later one may pass.
+local function overtake(id, channel)
+  redis.pcall('PUBLISH', channel .. (string.match(id, '^(.*):') or ''), id .. ' waits')
+end
+
+-- Tells those of these holds that read.
 local function overtaken(ids, channel)
   for i = 1, #ids do
     if reads(ids[i]) then
-      redis.pcall('PUBLISH', channel .. (string.match(ids[i], '^(.*):') or ''), ids[i] .. ' waits')
+      overtake(ids[i], channel)
     end
   end
 end
 
 sweep(KEYS[1], KEYS[6], now)
 
--- What one who reads is told: also who waits to write, whom no later one may pass.
+-- What one who is granted the lock is told: also who waits, whom no later one of its process may pass.
 local queued = redis.call('EXISTS', KEYS[4]) == 1
-local function granted_to_read(token)
-  local writer = queued and barrier(KEYS[4], KEYS[5], now, '', true)
-  local ticket = writer and redis.call('ZSCORE', KEYS[4], writer)
+local function granted_with(token)
+  local first
+  if queued and reader then
+    first = barrier(KEYS[4], KEYS[5], now, '', true)
+  elseif queued then
+    first = stranger(KEYS[4], KEYS[5], now, ARGV[1])
+  end
+  local ticket = first and redis.call('ZSCORE', KEYS[4], first)
   return ticket and {token, tonumber(ticket)} or token
 end
 
@@ -80,7 +91,7 @@ if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
   end
   -- The counter may have been evicted; the next extension writes it again.
   local token = tonumber(redis.call('GET', KEYS[2])) or now
-  return reader and granted_to_read(token) or token
+  return granted_with(token)
 end
 if redis.call('ZSCORE', KEYS[3], ARGV[1]) then
   return -1
@@ -110,6 +121,10 @@ if held or first then
     if not waited and not reader then
       overtaken(redis.call('ZRANGE', KEYS[6], 0, 99), ARGV[8])
       overtaken(redis.call('ZREVRANGE', KEYS[4], 0, 99), ARGV[8])
+    end
+    -- Nor does one who writes serve others of its process from then on. What lingers is of nobody.
+    if not waited and string.match(who, ':%d+w$') and string.match(who, '^.*:') ~= string.match(ARGV[1], '^.*:') then
+      overtake(who, ARGV[8])
     end
   end
   if held or first then
@@ -161,7 +176,7 @@ if not reader then
     redis.call('HDEL', KEYS[1], ARGV[1])
     redis.call('HDEL', KEYS[5], round(ARGV[1]))
   end
-  return token or problem
+  return token and granted_with(token) or problem
 end
 local token = tonumber(redis.call('GET', KEYS[2]))
 if token and token > 1 and token >= least then
@@ -181,4 +196,4 @@ prolong(KEYS[1], KEYS[6], ARGV[1], now, ARGV[2])
 if free and queued then
   admit(KEYS[1], KEYS[6], KEYS[4], KEYS[5], now, ARGV[8], ARGV[1], '0', '')
 end
-return granted_to_read(token)
+return granted_with(token)

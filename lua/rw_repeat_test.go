@@ -57,6 +57,10 @@ func rwKeep(hold string, d time.Duration) lua.Call {
 
 func rwLook(hold string) lua.Call { return lua.RWLook{RW: rw, Hold: hold}.Call() }
 
+func rwReserve(hold string, last int64) lua.Call {
+	return lua.RWReserve{RW: rw, Hold: hold, Last: last, Retention: kept}.Call()
+}
+
 // rwTwice are the cases of the read-write lock for what comes twice.
 func rwTwice() map[string]repeated {
 	// One writes; behind it wait two that read, one that writes, one that reads.
@@ -94,6 +98,8 @@ func rwTwice() map[string]repeated {
 		"rw_repair of one that writes":            {nil, rwRepair(writer, false)},
 		"rw_keep of one that reads":               {calls(rwTry(reader), rwTry(reader2)), rwKeep(reader, time.Second)},
 		"rw_keep of one that writes":              {calls(rwTry(writer)), rwKeep(writer, time.Second)},
+		"rw_reserve":                              {calls(rwTry(writer)), rwReserve(writer, 1<<53)},
+		"rw_reserve, others wait":                 {queue, rwReserve(writer2, 1<<53)},
 		"rw_look":                                 {calls(rwTry(reader), rwAsk(writer, proposal(0), 1)), rwLook(reader)},
 	}
 }
@@ -133,6 +139,10 @@ func rwLate() map[string]repeated {
 		"rw_repair, where it reads by now":               {calls(rwTry(writer), rwExtend(writer, longer, true)), rwRepair(writer, false)},
 		"rw_keep, after the release":                     {calls(rwTry(reader), rwEnd(reader, 0)), rwKeep(reader, time.Second)},
 		"rw_keep, after one that is shorter":             {calls(rwTry(reader), rwKeep(reader, time.Second)), rwKeep(reader, 2*time.Second)},
+		"rw_reserve, after the release":                  {calls(rwTry(writer), rwEnd(writer, 0)), rwReserve(writer, 1<<53)},
+		"rw_reserve, when another has it":                {calls(rwTry(writer), rwEnd(writer, 0), rwTry(writer2)), rwReserve(writer, 1<<53)},
+		"rw_reserve, when it reads by now":               {calls(rwTry(writer), rwExtend(writer, longer, true)), rwReserve(writer, 1<<53)},
+		"rw_reserve, after a greater one":                {calls(rwTry(writer), rwReserve(writer, 1<<52)), rwReserve(writer, 1<<51)},
 		"rw_extend, after a keep":                        {calls(rwTry(reader), rwKeep(reader, time.Second)), rwExtend(reader, longer, true)},
 		"rw_acquire, after a keep":                       {calls(rwTry(writer), rwKeep(writer, time.Second)), rwTry(writer)},
 	}

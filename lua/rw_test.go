@@ -1,6 +1,7 @@
 package lua_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -41,7 +42,7 @@ func TestThoseWhoReadStandTogetherAndEnterTogether(t *testing.T) {
 	// The second one may be first to come.
 	a = f.rw(rwAsk(reader2, final(2), 2))
 	require.EqualValues(t, 1<<52, a.Token)
-	require.EqualValues(t, 3, a.Writer)
+	require.EqualValues(t, 3, a.Waiter)
 	require.EqualValues(t, 1<<52, f.rw(rwAsk(reader, final(1), 2)).Token)
 	a = f.rw(rwAsk(writer, final(3), 2))
 	require.Zero(t, a.Token)
@@ -133,7 +134,7 @@ func TestDeadWaitersThatReadHoldUpNobodyBehindThem(t *testing.T) {
 	f.run(rwBeat(reader2), rwEnd(writer2, 0))
 	a := f.rw(rwAsk(reader2, final(3), 2))
 	require.Positive(t, a.Token)
-	require.Zero(t, a.Writer, "it is dead")
+	require.Zero(t, a.Waiter, "it is dead")
 	require.Empty(t, f.memory.Exists(orders.Queue))
 }
 
@@ -162,4 +163,66 @@ func TestNobodyVouchesForOneThatWrites(t *testing.T) {
 		require.Equal(t, want, got)
 		f.run(rwEnd(reader, 0))
 	}
+}
+
+// One that writes is told of others: by the grant, of who waits already; by a message, of who begins to; and by the
+// answer when its process reserves tokens.
+func TestOneThatWritesIsToldWhoElseWaits(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	const own = "b:3r"
+	reserved := func() lua.RWReserved {
+		r, err := lua.ParseRWReserved(f.run(rwReserve(writer2, 1<<52+9)))
+		require.NoError(t, err)
+		return r
+	}
+	require.Equal(t, lua.RWReserved{Gone: true}, reserved())
+	require.Zero(t, f.rw(rwAsk(writer2, proposal(0), 1)).Waiter)
+	require.Equal(t, lua.RWReserved{}, reserved())
+	require.Empty(t, f.told(rwAsk(own, proposal(0), 1)), "it is of the same process")
+	require.Equal(t, lua.RWReserved{}, reserved())
+	require.Equal(t, []string{message(writer2, "waits")}, f.told(rwAsk(reader, proposal(0), 1)))
+	require.Empty(t, f.told(rwAsk(reader, final(2), 2)), "once")
+	require.Equal(t, lua.RWReserved{Others: true}, reserved())
+	token, err := f.memory.Get(orders.Token)
+	require.NoError(t, err)
+	require.Equal(t, "4503599627370505", token)
+	require.EqualValues(t, 2, f.rw(rwAsk(writer2, proposal(0), 1)).Waiter, "the second run of a grant tells the same")
+
+	f.pass(life + time.Second)
+	f.run(rwBeat(own))
+	require.Equal(t, lua.RWReserved{}, reserved(), "the other one is dead")
+	f.run(rwExtend(writer2, ttl, true))
+	require.Equal(t, lua.RWReserved{Reads: true}, reserved())
+	f.run(rwEnd(writer2, 0), lua.Force{Keys: orders, Hold: writer2, Life: marked}.Call())
+	require.Equal(t, lua.RWReserved{Gone: true, Forced: true}, reserved())
+	for _, reply := range []any{nil, "1", int64(2), int64(-4)} {
+		_, err := lua.ParseRWReserved(reply)
+		require.Error(t, err)
+	}
+}
+
+// However many of its own process wait before it.
+func TestOneOfAnotherClientIsFoundBehindMany(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTry(writer2))
+	for i := range 250 {
+		f.run(rwAsk(fmt.Sprintf("b:%dw", i+10), proposal(0), 1))
+	}
+	r, err := lua.ParseRWReserved(f.run(rwReserve(writer2, 1)))
+	require.NoError(t, err)
+	require.False(t, r.Others)
+	f.run(rwAsk(reader, proposal(0), 1))
+	r, err = lua.ParseRWReserved(f.run(rwReserve(writer2, 1)))
+	require.NoError(t, err)
+	require.True(t, r.Others)
+}
+
+// What lingers of one that wrote is of nobody whom a message could concern.
+func TestWhatLingersIsToldNothing(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTry(writer2), rwKeep(writer2, time.Second))
+	require.Empty(t, f.told(rwAsk(reader, proposal(0), 1)))
 }

@@ -56,6 +56,7 @@ var (
 	rwRepairScript  = load("rw_repair")
 	rwKeepScript    = load("rw_keep")
 	rwLookScript    = load("rw_look")
+	rwReserveScript = load("rw_reserve")
 
 	permitAcquireScript = load("permit_acquire")
 	permitReleaseScript = load("permit_release")

@@ -19,6 +19,14 @@
 // waits to write: at once by a message, within 50 ms without it. So reading costs next to nothing where it goes
 // on most of the time; a single read lock costs a round trip, as every lock does.
 //
+// # A process that writes
+//
+// While a process has the lock to write, and nobody of another process waits, its goroutines have their turns
+// within that without a command, first come, first served: one that writes alone, with a token of its own, and those
+// that read together. So a process that is alone with a name reads and writes it in memory. Once somebody elsewhere waits, whoever comes
+// goes behind it: at once by a message, within 50 ms without it. Elsewhere such a process is seen to write, and
+// TryRLock is refused, for 50 ms after its last writer at the most, though others of it read.
+//
 // # Re-entry, downgrade and upgrade
 //
 // An owner that reads can read again, one that writes can write and read again. One that writes and reads may end

@@ -99,3 +99,7 @@ func (scripts) Keep(r kind.Request, k lua.Keep) lua.Call {
 func (scripts) Look(r kind.Request) lua.Call {
 	return lua.RWLook{RW: common(r), Hold: r.Hold}.Call()
 }
+
+func (scripts) Reserve(r kind.Request, last int64) lua.Call {
+	return lua.RWReserve{RW: common(r), Hold: r.Hold, Last: last, Retention: r.Retention}.Call()
+}

@@ -52,7 +52,7 @@ func (m *Mutex) Do(ctx context.Context, fn func(context.Context) error) error {
 func (m *Mutex) RLock(ctx context.Context) (*lock.Lease, error) { return m.reader.Lock(ctx) }
 
 // TryRLock takes the mutex to read if nobody writes or waits to write, and returns within a second
-// in any case. The error wraps [lock.ErrLocked] when somebody does, and [lock.ErrNoQuorum] when too few nodes
+// in any case. Another process counts as one that writes for up to 50 ms after it has. The error wraps [lock.ErrLocked] when somebody does, and [lock.ErrNoQuorum] when too few nodes
 // can be asked.
 func (m *Mutex) TryRLock(ctx context.Context) (*lock.Lease, error) { return m.reader.TryLock(ctx) }
 
@@ -66,7 +66,8 @@ func (m *Mutex) RDo(ctx context.Context, fn func(context.Context) error) error {
 // a [lock.Inspector], too.
 func (m *Mutex) RLocker() lock.Locker { return m.reader }
 
-// Inspect tells who reads, who writes and who waits for either, as a quorum of nodes sees it.
+// Inspect tells who reads, who writes and who waits for either, as a quorum of nodes sees it: which processes do. Of
+// those that one process lets read and write in turn, it is one hold that writes.
 func (m *Mutex) Inspect(ctx context.Context) (lock.State, error) { return m.writer.Inspect(ctx) }
 
 // ForceUnlock ends every hold that any node has, those that read as well as one that writes, whoever it
@@ -75,8 +76,8 @@ func (m *Mutex) Inspect(ctx context.Context) (lock.State, error) { return m.writ
 func (m *Mutex) ForceUnlock(ctx context.Context) (bool, error) { return m.writer.ForceUnlock(ctx) }
 
 // ForceUnlockHold is ForceUnlock for the hold with this id alone: the one that was looked at,
-// and not one that has come since. Those that read within one process share a hold on the nodes: it ends all
-// of them.
+// and not one that has come since. Those that read within one process, or read and write in turn, share a hold on
+// the nodes: it ends all of them.
 func (m *Mutex) ForceUnlockHold(ctx context.Context, hold string) (bool, error) {
 	return m.writer.ForceUnlockHold(ctx, hold)
 }

@@ -32,12 +32,17 @@ func inBubbles(t *testing.T, test func(t *testing.T, b *bubble)) {
 	for _, n := range []int{1, 5} {
 		t.Run(fmt.Sprintf("%d nodes", n), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				keys, err := lua.NewKeys("lock", "config")
-				require.NoError(t, err)
-				test(t, &bubble{nodes: virtual.StartN(t, n), keys: keys})
+				test(t, newBubble(t, n))
 			})
 		})
 	}
+}
+
+func newBubble(t *testing.T, nodes int) *bubble {
+	t.Helper()
+	keys, err := lua.NewKeys("lock", "config")
+	require.NoError(t, err)
+	return &bubble{nodes: virtual.StartN(t, nodes), keys: keys}
 }
 
 // host is a machine with one process that uses the lock.
@@ -109,7 +114,11 @@ func (w *wait) over() bool {
 // granted waits for the lock, and tells how long after since it came.
 func (w *wait) granted(t *testing.T, since time.Time) time.Duration {
 	t.Helper()
-	<-w.done
+	select {
+	case <-w.done:
+	case <-time.After(2 * time.Minute):
+		require.Fail(t, "it waits still")
+	}
 	require.NoError(t, w.err)
 	return w.ended.Sub(since)
 }
@@ -500,12 +509,44 @@ func TestForceUnlockEndsAllWhoReadWhereverTheyAre(t *testing.T) {
 	})
 }
 
-// One of a minority of the nodes reads nothing, and is in nobody's way for long.
+// One that is granted the lock by a minority of the nodes, to read or to write, does not have it, and gives it back to the
+// others of its kind or not.
 func TestVotesThatAreSplitBetweenTheKindsAreGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		keys, err := lua.NewKeys("lock", "config")
-		require.NoError(t, err)
-		b := &bubble{nodes: virtual.StartN(t, 5), keys: keys}
+		b := newBubble(t, 5)
+		near, tries := b.host(t)
+		far, waits := b.host(t)
+		type call = func(context.Context) (*lock.Lease, error)
+		for _, c := range []struct{ try, wait call }{
+			{tries.TryRLock, waits.Lock}, {tries.TryLock, waits.RLock}, {tries.TryLock, waits.Lock},
+		} {
+			for i := range b.nodes {
+				near.Cut(i, i >= 2)
+				far.Cut(i, i == 4)
+			}
+			began := time.Now()
+			tried := start(bg, c.try) // two nodes
+			waiting := start(bg, c.wait)
+			require.False(t, tried.over() || waiting.over(), "neither has a quorum")
+			// The one that tries gives up, and what it has, a node timeout after; the other one is told, or asks again.
+			require.LessOrEqual(t, waiting.granted(t, began), 2*time.Second)
+			<-tried.done
+			require.Error(t, tried.err)
+			unlock(t, waiting.lease)
+			for i := range b.nodes {
+				near.Cut(i, false)
+				far.Cut(i, false)
+			}
+			time.Sleep(10 * time.Second)
+		}
+	})
+}
+
+// However many ask at once.
+func TestACrowdThatSplitsTheVotesIsServedSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBubble(t, 5)
+		began := time.Now()
 		var waits []*wait
 		for i := range 20 {
 			m := b.mutex(t)
@@ -529,6 +570,7 @@ func TestVotesThatAreSplitBetweenTheKindsAreGivenBack(t *testing.T) {
 			<-w.done
 			require.NoError(t, w.err)
 		}
+		require.Less(t, time.Since(began), 10*time.Second, "no TTL has to pass")
 	})
 }
 

@@ -26,4 +26,6 @@ type Joinable interface {
 	Shared
 	// Look asks whether others may join a hold that reads. Its replies are read by [lua.ParseLooked].
 	Look(r Request) lua.Call
+	// Reserve is what [lua.Reserve] is to other kinds. Its replies are read by [lua.ParseRWReserved].
+	Reserve(r Request, last int64) lua.Call
 }

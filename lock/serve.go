@@ -1,0 +1,385 @@
+package lock
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// A tenure that writes serves the whole process: while nobody elsewhere is known to wait, its goroutines have their
+// turns within it, without a command and in the order of their arrival: one that writes alone, those that read
+// together. So a process that is alone with a name reads and writes it in memory.
+//
+// Why two never have it of which one writes (I1): on a quorum of nodes the tenure has the lock alone, so nobody
+// elsewhere is in. Within it, one that writes begins when no hold is in progress, and nobody begins while one writes;
+// both are looked at and changed under the tenure's mu. A loss ends all holds in progress, and who comes then asks the nodes.
+//
+// Why nobody elsewhere is passed for long (U4): who waits has a place on a quorum of nodes. The grant tells of those
+// who were there before. Of whoever comes later a node tells this process; and if that message is lost, the nodes
+// are asked at least every maxUnheard, and nobody begins without their answer. From then on the tenure is closed: it
+// serves those who have waited here since before, and whoever comes now goes to the nodes. When none of those is
+// left, the tenure ends; or, if some still read, it reads from then on, so that others can, too.
+//
+// Who waits here has a place on the nodes after maxUnseen, so that nobody who comes to another process later is before
+// it, and whoever inspects the lock sees it. As long as nobody else waits, it has its turn here all the same.
+
+const (
+	// maxUnseen is about how long one waits for its turn within a tenure before it asks for a place on the nodes.
+	maxUnseen = 10 * time.Millisecond
+	// maxIdle is for how long a tenure in which nobody writes any more keeps other processes from reading.
+	maxIdle = maxUnheard
+)
+
+// serving is what a tenure that writes knows of the turns within it. It is guarded by the tenure's mu.
+type serving struct {
+	closed  bool      // somebody elsewhere waits, or one with other settings; never again open
+	writing bool      // the hold in progress writes
+	wrote   time.Time // when the last one that did had ended
+	clear   time.Time // when a quorum has told of who waits
+	timed   bool      // review is due
+}
+
+// A service is what has come of a look at whose turn it is, and is to be carried out without any mu.
+type service struct {
+	passing passing
+	asks    int64 // up to which token the nodes are asked; 0: they are not
+	reads   bool  // the nodes are told that the tenure reads from now on
+}
+
+// serves returns what t knows of the turns within it when the nodes have granted it; nil: there are none, as it reads or is of
+// another kind. It is called before others know t.
+func (t *tenure) serves(b *redlock.Ballot) *serving {
+	if t.reads || t.engine.joinable == nil {
+		return nil
+	}
+	s := &serving{writing: true, clear: b.Start()}
+	for i := range t.engine.client.group.Size() {
+		if a := b.Answer(i); a.Vote == redlock.Yes {
+			granted, _ := t.engine.kind.Acquired(a.Reply)
+			s.closed = s.closed || granted.Waiter > 0
+		}
+	}
+	return s
+}
+
+// isOpen tells whether whoever comes may have its turn within t. Called with mu held.
+func (t *tenure) isOpen() bool { return t.serving != nil && !t.ended && !t.reads && !t.serving.closed }
+
+// isCurrent tells whether the nodes were heard lately enough for a hold to begin (U4, U5). Called with mu held.
+func (t *tenure) isCurrent(now time.Time) bool {
+	return !t.reserve.failed && now.Sub(t.serving.clear) < maxUnheard
+}
+
+// settle notes that nobody within t writes, if no hold is in progress. Called with mu held.
+func (t *tenure) settle(now time.Time) {
+	if s := t.serving; s.writing && len(t.present) == 0 {
+		s.writing, s.wrote = false, now
+	}
+}
+
+// admit has a hold of e begin within t for the owner of s. The caller has seen that it may: nobody is in its way, and
+// one that writes has a token (U1 to U3). One that reads has that of who wrote last. Called with mu held.
+func (t *tenure) admit(e *engine, s *slot, now time.Time) *Lease {
+	if !e.reads() {
+		t.reserve.last++
+		t.serving.writing = true
+	}
+	t.holds++
+	h := &hold{
+		tenure: t, slot: s.claim(), by: e, number: t.holds, token: t.reserve.last, reader: e.reads(), began: now,
+	}
+	l := h.lease(e, now, t.validity)
+	t.begin(h)
+	h.slot.set(h)
+	if t.dates.renewAt.IsZero() && t.renewing == nil || t.dates.endAt.IsZero() {
+		t.schedule()
+	}
+	return l
+}
+
+// wants returns up to which token the nodes are to be asked now; 0: they need not be. Who writes needs tokens, or is
+// about to. Called with mu held.
+func (t *tenure) wants(now time.Time, writes bool) int64 {
+	r, heard := &t.reserve, t.serving.clear
+	if r.asked.After(heard) {
+		heard = r.asked
+	}
+	if now.Sub(heard) >= askEvery || writes && r.top-r.last <= r.lot/2 {
+		return r.begin(t, now)
+	}
+	return 0
+}
+
+// enter has the owner of s begin at once within t, by e, if nobody is in its way or before it. asks is as of
+// wants. Called with mu held.
+func (ct *contest) enter(t *tenure, e *engine, s *slot) (l *Lease, asks int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	if !t.isOpen() || len(ct.queue) > 0 || !t.isCurrent(now) || !t.suits(&e.set, now) {
+		return nil, 0
+	}
+	t.settle(now)
+	writes := !e.reads()
+	if t.serving.writing || writes && (len(t.present) > 0 || t.reserve.last == t.reserve.top) {
+		return nil, 0
+	}
+	l = t.admit(e, s, now)
+	if !writes {
+		t.reviewLater()
+	}
+	return l, t.wants(now, writes)
+}
+
+// takes has p, which is about to join the queue here, wait for its turn within t, if it may. One with other settings cannot
+// have it, and nobody may pass it: it closes the tenure. Called with the client's mu held.
+func (t *tenure) takes(p *place) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.isOpen() || p.queuer.engine.joinable == nil {
+		return
+	}
+	now := time.Now()
+	if !t.suits(&p.queuer.engine.set, now) {
+		t.serving.closed = true
+		return
+	}
+	p.here, p.came = true, now
+}
+
+// next is whose turn within t is the next; nil: nobody's. One that is asking the nodes has to hear them first. Called
+// with mu and t.mu held.
+func (ct *contest) next(t *tenure) *place {
+	for _, p := range ct.queue {
+		q := p.queuer
+		switch {
+		case q.engine.joinable == nil, p.attempts, t.serving.closed && !p.here:
+			return nil
+		case (ending{q.ctx}).Err() == nil && q.slot.held() == nil:
+			return p
+		}
+	}
+	return nil
+}
+
+// serve has those begin whose turn within t it is. Only who has ended the last hold in progress, or asked the nodes
+// when there was none, may find that t has to end. Called with mu and t.mu held.
+func (ct *contest) serve(t *tenure, may bool) (does service) {
+	s := t.serving
+	if t.ended || t.reads {
+		does.passing = ended
+		return does
+	}
+	now := time.Now()
+	t.settle(now)
+	asks, next := false, ct.next(t)
+	usurped := ct.tenure != t // an attempt of this process has found the name free
+	for ; next != nil && !s.writing && !usurped; next = ct.next(t) {
+		q, writes := next.queuer, next.writes()
+		if writes && len(t.present) > 0 || ct.client.draining || t.reserve.failed || !t.suits(&q.engine.set, now) {
+			break
+		}
+		if asks = !t.isCurrent(now) || writes && t.reserve.last == t.reserve.top; asks {
+			does.asks = t.reserve.begin(t, now)
+			break
+		}
+		next.lease = t.admit(q.engine, q.slot, now)
+		ct.take(next)
+		ct.desert(next)
+	}
+	switch {
+	case usurped && len(t.present) > 0:
+		does.passing = passed
+		return does // it is about to be lost
+	case len(t.present) > 0:
+		does.passing, t.vacant = passed, false
+		if s.closed && !s.writing && next == nil {
+			does.reads = true
+			ct.readOn(t)
+			return does
+		}
+		if !asks {
+			does.asks = t.wants(now, next != nil && next.writes())
+		}
+	case !may:
+		does.passing = waits
+	case asks:
+		does.passing, t.vacant = waits, true
+	default:
+		does.passing = ends
+		t.ended, t.reason = true, ReasonUnlocked
+		return does
+	}
+	if !s.writing || len(ct.queue) > 0 {
+		t.reviewLater()
+	}
+	return does
+}
+
+// carryOut does what has come of a look.
+func (t *tenure) carryOut(does service) {
+	if does.reads {
+		t.tellReads()
+	}
+	if does.asks > 0 {
+		t.ask(does.asks)
+	}
+}
+
+// attend looks whose turn it is within the tenure that this process has, if it has one.
+func (ct *contest) attend() {
+	c := ct.client
+	c.mu.Lock()
+	t := ct.tenure
+	if t == nil || t.serving == nil {
+		c.mu.Unlock()
+		return
+	}
+	t.mu.Lock()
+	does := ct.serve(t, false)
+	t.mu.Unlock()
+	c.mu.Unlock()
+	t.carryOut(does)
+}
+
+// close lets nobody more wait for a turn within t, as somebody elsewhere has begun to wait this moment: those who
+// wait here were before. Called with the client's mu held.
+func (ct *contest) close(t *tenure) service {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.serving.closed = true
+	return ct.serve(t, false)
+}
+
+// disband has those who wait for a turn within this process's tenure, and for whom that is so, ask the nodes: one
+// after the other, so that their places are in the order of their arrival. Called with mu held.
+func (ct *contest) disband(goes func(*place) bool) {
+	for i, p := range ct.queue {
+		if p.here && goes(p) {
+			p.here = false
+			p.leader = ct.leads(p, ct.queue[:i])
+			p.later = p.leader == nil
+		}
+	}
+	ct.advance()
+}
+
+// advance has the next one ask the nodes for the first time that waits for those before it to have done so. Called with mu
+// held.
+func (ct *contest) advance() {
+	for _, p := range ct.queue {
+		switch {
+		case p.starting:
+			return
+		case p.later:
+			p.starting, p.later = true, false
+			p.stir(true)
+			return
+		}
+	}
+}
+
+// reviewLater has review called in a while, if that is not so already. Called with mu held.
+func (t *tenure) reviewLater() {
+	if s := t.serving; !s.timed {
+		s.timed = true
+		time.AfterFunc(maxUnseen, t.review)
+	}
+}
+
+// review has those who have waited here for a while ask the nodes for places, and a tenure in which nobody has written
+// for a while read.
+func (t *tenure) review() {
+	c := t.engine.client
+	c.mu.Lock()
+	t.mu.Lock()
+	s, ct := t.serving, t.contest
+	s.timed = false
+	does := service{passing: waits}
+	if !t.ended && !t.reads && ct.tenure == t {
+		now := time.Now()
+		ct.disband(func(p *place) bool { return now.Sub(p.came) >= maxUnseen })
+		does = ct.serve(t, false)
+		if next := ct.next(t); !t.reads && !s.writing && len(t.present) > 0 && now.Sub(s.wrote) >= maxIdle && (next == nil || !next.writes()) {
+			does.reads = true
+			ct.readOn(t)
+		}
+	}
+	t.mu.Unlock()
+	c.mu.Unlock()
+	t.carryOut(does)
+}
+
+// readOn has t, in which none writes and some read, read from now on: it has given out its last token. Who waits for
+// it here asks the nodes. They are to be told. Called with mu and t.mu held.
+func (ct *contest) readOn(t *tenure) {
+	t.reads = true
+	t.joining = &joining{closed: true} // who waits is not known
+	t.reserve.top = t.reserve.last
+	ct.downgrade(t)
+	ct.disband(func(*place) bool { return true })
+}
+
+// tellReads tells the nodes that t reads. It does not wait. A node that has not heard of it lets nobody
+// read until the next renewal, which says so again.
+func (t *tenure) tellReads() {
+	g := t.engine.client.group
+	t.mu.Lock()
+	ttl := t.remaining()
+	t.mu.Unlock()
+	m := t.extension(ttl)
+	m.Then = func(b *redlock.Ballot) {
+		if judge(g, b, false) != confirmed {
+			t.renewNow()
+		}
+	}
+	g.Vote(m)
+}
+
+// told takes what the nodes said about the tokens up to last, and about who waits.
+func (t *tenure) told(b *redlock.Ballot, last int64) {
+	c := t.engine.client
+	gone, reason, others := 0, ReasonGone, false
+	for i := range c.group.Size() {
+		a := b.Answer(i)
+		r, err := lua.ParseRWReserved(a.Reply)
+		switch {
+		case a.Vote == redlock.Pending || err != nil:
+		case r.Gone:
+			gone++
+			if r.Forced {
+				reason = ReasonForced
+			}
+		default:
+			others = others || r.Others
+		}
+	}
+	if gone > c.group.Size()-c.group.Quorum() {
+		t.lose(reason)
+		return
+	}
+	c.mu.Lock()
+	t.mu.Lock()
+	r := &t.reserve
+	r.asking, r.failed = false, !b.Won()
+	does := service{passing: waits}
+	if !t.reads {
+		if b.Won() {
+			r.top, t.serving.clear = max(r.top, last), time.Now()
+		}
+		if others { // since when is not known: whoever waits here may have come later
+			t.serving.closed = true
+			t.contest.disband(func(*place) bool { return true })
+		}
+		may := t.vacant
+		t.vacant = false
+		does = t.contest.serve(t, may)
+	}
+	t.mu.Unlock()
+	c.mu.Unlock()
+	if does.passing == ends {
+		t.finish()
+	}
+	t.carryOut(does)
+}
