@@ -15,8 +15,8 @@ type place struct {
 	// Of a contender.
 	contender *contender
 	look      bool   // try, even if this process seems to hold the lock
-	attempts  bool   // its attempt is under way
-	lease     *Lease // that it was passed; nil: none
+	attempts  bool   // its attempt is under way; of a queuer for permits, too
+	lease     *Lease // that it was passed, of a queuer, too; nil: none
 
 	// Of a queuer that reads; see lead.
 	leader *place    // whose place it shares; nil: it has one of its own
@@ -30,6 +30,8 @@ type place struct {
 	successor bool      // named as one since it last asked
 	asked     time.Time // when it last asked
 	polled    bool      // it was woken to look, and not as somebody said that it is its turn
+	here      bool      // it waits without a place on the nodes; see relay
+	sent      bool      // it was told to take one
 }
 
 // began is when the Lock of p was called.

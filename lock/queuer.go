@@ -36,6 +36,7 @@ type queuer struct {
 	waited   bool          // for the subscription
 	admitted chan struct{} // the admission of which it has a slot; nil: none
 	full     bool          // the admission had no slot when it tried
+	here     time.Duration // how long it waits without a place on the nodes; 0: it does not
 }
 
 // deafPoll is how often the head of the queue looks while it cannot be told anything.
@@ -80,6 +81,11 @@ func (q *queuer) try() (*Lease, denial, error) {
 	if q.follows() {
 		return nil, q.place.seen(), nil
 	}
+	if q.tenure == nil {
+		if q.here = q.place.stays(); q.here > 0 {
+			return nil, q.place.seen(), nil
+		}
+	}
 	if q.tenure == nil && !c.listening() && !q.waited {
 		return nil, q.place.seen(), nil
 	}
@@ -87,6 +93,12 @@ func (q *queuer) try() (*Lease, denial, error) {
 		return nil, q.place.seen(), nil
 	}
 	defer q.exit()
+	if p := q.place; q.engine.numbered != nil {
+		if !p.tries() {
+			return nil, p.seen(), nil // it was passed a permit at this moment, and finds it with the next look
+		}
+		defer p.answered()
+	}
 	if q.tenure == nil {
 		q.tenure = q.engine.newTenure(q.slot)
 		c.queue(q)
@@ -107,6 +119,9 @@ func (q *queuer) try() (*Lease, denial, error) {
 
 func (q *queuer) wait(d denial) error {
 	c := q.engine.client
+	if q.here > 0 {
+		return q.sleep(q.place.listen(), nil, q.here)
+	}
 	if q.full {
 		q.full = false
 		return q.awaitRoom()
@@ -188,13 +203,20 @@ func (q *queuer) exit() {
 	}
 }
 
-// passed implements turns: nothing is passed on but by the nodes, or by one that reads to those who
-// followed it.
+// passed implements turns: nothing is passed on but by the nodes, by one that reads to those who
+// followed it, and permits. Who was passed some needs no place on the nodes any more.
 func (q *queuer) passed() *Lease {
 	if q.place == nil {
 		return nil
 	}
-	return q.place.passed()
+	l := q.place.passed()
+	if l != nil && q.tenure != nil {
+		q.exit()
+		q.engine.client.unqueue(q.tenure.id)
+		q.tenure.vacate(false)
+		q.tenure = nil
+	}
+	return l
 }
 
 // leave takes the hold out of every queue, and gives back what a node may have granted; unless others
