@@ -89,7 +89,7 @@ func (e *engine) mark() string {
 func (e *engine) reads() bool { return e.shared != nil && e.shared.Reads() }
 
 // joins tells whether a new hold can be within a tenure of another one of this process. Permits never are: each
-// has slots of its own.
+// hold has slots of its own, and within a tenure follows another.
 func (e *engine) joins() bool { return e.joinable != nil && e.reads() }
 
 // contest tells which contest the lock's waiters are in. Contenders and queuers for
