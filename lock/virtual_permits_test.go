@@ -158,6 +158,8 @@ func TestPermitsGoToAnotherProcessInTime(t *testing.T) {
 		s := here.permits(2)
 		ctx, stop := context.WithCancel(bg)
 		var wg sync.WaitGroup
+		defer wg.Wait()
+		defer stop()
 		var holds atomic.Int64
 		for range workers {
 			wg.Go(func() {
@@ -177,7 +179,9 @@ func TestPermitsGoToAnotherProcessInTime(t *testing.T) {
 			require.Greater(t, w.commands(permitReserveRuns), reserved, "they are passed on")
 			require.GreaterOrEqual(t, holds.Load()-before, int64(90), "no permit rests")
 			start := time.Now()
-			p, err := there.permits(2).Acquire(bg, n)
+			soon, cancel := context.WithTimeout(bg, 2*time.Second)
+			p, err := there.permits(2).Acquire(soon, n)
+			cancel()
 			require.NoError(t, err)
 			require.LessOrEqual(t, time.Since(start), maxReign+3*work)
 			require.NoError(t, p.Release(bg))
@@ -196,8 +200,6 @@ func TestPermitsGoToAnotherProcessInTime(t *testing.T) {
 			at = g.at
 			require.NoError(t, g.Release(bg))
 		}
-		stop()
-		wg.Wait()
 	})
 }
 
@@ -311,6 +313,8 @@ func TestPermitsAreNotPassedOnUnheard(t *testing.T) {
 		s := w.process().permits(2)
 		ctx, stop := context.WithCancel(bg)
 		var wg sync.WaitGroup
+		defer wg.Wait()
+		defer stop()
 		var holds atomic.Int64
 		for range 6 {
 			wg.Go(func() {
@@ -325,6 +329,7 @@ func TestPermitsAreNotPassedOnUnheard(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		each(w.nodes, func(n *virtual.Node) { n.Silence(true) })
+		defer each(w.nodes, func(n *virtual.Node) { n.Silence(false) })
 		before := holds.Load()
 		time.Sleep(maxReign / 2)
 		require.Greater(t, holds.Load(), before)
@@ -335,8 +340,6 @@ func TestPermitsAreNotPassedOnUnheard(t *testing.T) {
 		each(w.nodes, func(n *virtual.Node) { n.Silence(false) })
 		time.Sleep(time.Second)
 		require.Greater(t, holds.Load(), before)
-		stop()
-		wg.Wait()
 	})
 }
 
@@ -402,6 +405,8 @@ func TestALossIsSeenWhilePermitsArePassedOn(t *testing.T) {
 		s := w.process().permits(1)
 		ctx, stop := context.WithCancel(bg)
 		var wg sync.WaitGroup
+		defer wg.Wait()
+		defer stop()
 		var lost atomic.Int64
 		for range 3 {
 			wg.Go(func() {
@@ -420,8 +425,6 @@ func TestALossIsSeenWhilePermitsArePassedOn(t *testing.T) {
 		start := time.Now()
 		each(w.nodes, (*virtual.Node).Flush)
 		time.Sleep(time.Second)
-		stop()
-		wg.Wait()
 		require.NotZero(t, lost.Load())
 		require.LessOrEqual(t, time.Unix(0, lost.Load()).Sub(start), maxReign+2*time.Millisecond)
 	})
