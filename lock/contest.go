@@ -35,6 +35,7 @@ type contest struct {
 	// Of queuers.
 	unpredictable bool        // it cannot be guessed who is next
 	heartbeats    *heartbeats // nil: none
+	relay         relay       // of those for permits
 }
 
 // A contestKey tells contests apart.
@@ -239,6 +240,8 @@ func (ct *contest) begin(t *tenure) (usurped []*tenure) {
 	}
 	if t.reads {
 		ct.reads = append(ct.reads, t)
+		ct.relay.slots += t.engine.wants
+		ct.relay.token = max(ct.relay.token, t.first.token)
 	} else {
 		for _, before := range ct.reads {
 			delete(c.shared, before.id)
@@ -246,6 +249,7 @@ func (ct *contest) begin(t *tenure) (usurped []*tenure) {
 		c.held -= len(ct.reads)
 		usurped = append(usurped, ct.reads...)
 		ct.reads, ct.tenure = nil, t
+		ct.relay.slots = 0
 	}
 	c.taken()
 	return usurped
@@ -265,6 +269,8 @@ func (ct *contest) end(t *tenure) bool {
 	} else if i := slices.Index(ct.reads, t); i >= 0 {
 		ct.reads = slices.Delete(ct.reads, i, i+1)
 		delete(ct.client.shared, t.id)
+		ct.relay.slots -= t.engine.wants
+		ct.disperse(t.engine.wants)
 	} else {
 		return false
 	}

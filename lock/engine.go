@@ -20,6 +20,8 @@ type engine struct {
 	shared   kind.Shared   // is kind, if that is one; else nil
 	joinable kind.Joinable // so, too
 	numbered kind.Numbered
+	permits  int // of a semaphore: how many there are
+	wants    int // so, too: how many of them a hold has
 	set      settings
 	err      error // what is wrong with the lock; every call returns it
 }
@@ -46,6 +48,7 @@ func newEngine(c *Client, k kind.Kind, name string, opts []Option) *engine {
 		e.shared, e.order = s, shared
 		e.joinable, _ = k.(kind.Joinable)
 		e.numbered, _ = k.(kind.Numbered)
+		e.wants, e.permits, _ = lua.ParsePermitMark(s.Mark())
 	}
 	if c == nil {
 		e.err = errors.New("lock: the client is nil")
@@ -86,7 +89,7 @@ func (e *engine) mark() string {
 func (e *engine) reads() bool { return e.shared != nil && e.shared.Reads() }
 
 // joins tells whether a new hold can be within a tenure of another one of this process. Permits never are: each
-// has slots of its own.
+// hold has slots of its own, and within a tenure follows another.
 func (e *engine) joins() bool { return e.joinable != nil && e.reads() }
 
 // contest tells which contest the lock's waiters are in. Contenders and queuers for

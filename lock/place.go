@@ -14,10 +14,10 @@ type place struct {
 
 	// Of a contender.
 	contender *contender
-	look      bool   // try, even if this process seems to hold the lock
-	lease     *Lease // that it was passed; nil: none
+	look      bool // try, even if this process seems to hold the lock
 
-	attempts bool // its attempt is under way
+	attempts bool   // its attempt is under way
+	lease    *Lease // that it was passed; nil: none
 
 	// Of a queuer, for its turn within a tenure of its process; see serve.
 	here     bool      // it waits for that, and has asked no node
@@ -37,6 +37,8 @@ type place struct {
 	successor bool      // named as one since it last asked
 	asked     time.Time // when it last asked
 	polled    bool      // it was woken to look, and not as somebody said that it is its turn
+	unplaced  bool      // it waits without a place on the nodes; see relay
+	sent      bool      // it was told to take one
 }
 
 // began is when the Lock of p was called.

@@ -36,6 +36,7 @@ type queuer struct {
 	waited   bool          // for the subscription
 	admitted chan struct{} // the admission of which it has a slot; nil: none
 	full     bool          // the admission had no slot when it tried
+	unplaced time.Duration // how long it waits without a place on the nodes; 0: it does not
 }
 
 // deafPoll is how often the head of the queue looks while it cannot be told anything.
@@ -85,6 +86,11 @@ func (q *queuer) try() (*Lease, denial, error) {
 	if q.follows() {
 		return nil, q.place.seen(), nil
 	}
+	if q.tenure == nil {
+		if q.unplaced = q.place.stays(); q.unplaced > 0 {
+			return nil, q.place.seen(), nil
+		}
+	}
 	if q.tenure == nil && !c.listening() && !q.waited {
 		return nil, q.place.seen(), nil
 	}
@@ -116,6 +122,9 @@ func (q *queuer) try() (*Lease, denial, error) {
 
 func (q *queuer) wait(d denial) error {
 	c := q.engine.client
+	if q.unplaced > 0 {
+		return q.sleep(q.place.listen(), nil, q.unplaced)
+	}
 	if q.full {
 		q.full = false
 		return q.awaitRoom()
@@ -197,8 +206,8 @@ func (q *queuer) exit() {
 	}
 }
 
-// passed implements turns: the lock is passed on by the nodes, by one that reads to those who followed it, or within a
-// tenure. What it has on the nodes is given back then.
+// passed implements turns: the lock is passed on by the nodes, by one that reads to those who followed it, within a
+// tenure that writes, and as permits. What it has on the nodes is given back then.
 func (q *queuer) passed() *Lease {
 	if q.place == nil {
 		return nil

@@ -35,10 +35,14 @@ type reserve struct {
 	lot    int64     // how many were asked for last
 	others bool      // somebody else waits
 	failed bool      // the last question found no quorum
+
+	// Of permits, whose tokens are of one counter and nobody else's.
+	after   int64 // token before the first of those that were asked for last
+	refused int   // how often others were granted some of those that were asked for
 }
 
 // begin notes that the nodes are asked, and returns for which token; 0: they have been. Called
-// with mu held.
+// with mu held, for permits with the client's, too.
 //
 // A counter that was forgotten begins at the node's clock, in microseconds. So that tokens grow
 // all the same, a reserve is never ahead of it: it is no larger than the microseconds since the
@@ -59,6 +63,12 @@ func (r *reserve) begin(t *tenure, now time.Time) int64 {
 	}
 	r.asking, r.asked = true, now
 	r.lot = max(1, min(r.size, now.Sub(since).Microseconds()))
+	if ct := t.contest; t.engine.numbered != nil {
+		r.lot = max(1, r.lot/int64(max(1, len(ct.reads)))) // all of them share the microseconds
+		r.after = max(r.top, ct.relay.token) + tokenGap
+		ct.relay.token = r.after + r.lot
+		return ct.relay.token
+	}
 	return r.top + r.lot
 }
 
@@ -87,6 +97,10 @@ func (t *tenure) prepare(set *settings) {
 
 // ask asks the nodes for the tokens up to last. It does not wait.
 func (t *tenure) ask(last int64) {
+	if t.engine.numbered != nil {
+		t.reservePermits(last)
+		return
+	}
 	c := t.engine.client
 	if k := t.engine.joinable; k != nil {
 		c.group.Vote(redlock.Motion{

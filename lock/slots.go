@@ -223,8 +223,16 @@ func (t *tenure) realign(missing []bool) {
 	t.repair(missing, t.engine.set.ttl)
 }
 
-// maxFences is how often a hold asks for another token as somebody else may have the last one.
-const maxFences = 8
+const (
+	// maxFences is how often a hold asks for another token as somebody else may have the last one.
+	maxFences = 16
+	// minLeap and maxLeap bound by how much a token exceeds the last one that a node knew. While the question is on
+	// its way, others are granted theirs, and who asks for less than they have asks in vain. The leap
+	// grows with each attempt, so that whoever has tried for longest is ahead of the others. It is bounded as tokens must
+	// not overtake the clock, in microseconds, at which a forgotten counter begins.
+	minLeap = 64
+	maxLeap = 1024
+)
 
 // fenceAlone settles the token of a hold when others can be granted at the same time: nodes that differ could
 // lead two of them to the same one. A node has its counter reach a number for one hold only, and lets no other
@@ -264,6 +272,7 @@ func (t *tenure) fenceAlone(ctx context.Context, token int64, agree int, unsent 
 		if known < token || tries == maxFences {
 			return second, second.Err(), nil
 		}
-		token = known + 1 + rand.Int64N(8) // rivals that ask for the same one would meet again
+		leap := min(minLeap<<(tries-1), maxLeap)
+		token = known + int64(leap/2+rand.N(leap/2)) // rivals that ask for the same one would meet again
 	}
 }

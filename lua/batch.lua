@@ -72,6 +72,9 @@ local run = {
   function(KEYS, ARGV)
     -- uses permit_beat
   end,
+  function(KEYS, ARGV)
+    -- uses permit_reserve
+  end,
 }
 
 local pcall, byte, unpack, plan = pcall, string.byte, unpack, ARGV[1]

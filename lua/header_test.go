@@ -34,7 +34,7 @@ func calls(t *testing.T) map[string]Call {
 		RWAcquire{RW: rw, Guard: time.Second, Noted: true}, RWRelease{RW: rw, Hold: "1w", Token: 7, Noted: true}, RWYield{RW: rw}, RWSettle{RW: rw}, RWBeat{RW: rw, Holds: []string{"one"}},
 		RWExtend{RW: rw, Noted: true}, RWRestore{RW: rw}, RWRepair{RW: rw, Guard: time.Second}, RWKeep{RW: rw, Noted: true}, RWLook{RW: rw}, RWReserve{RW: rw},
 		PermitAcquire{Permit: permit, Guard: time.Second}, PermitRelease{Permit: permit}, PermitYield{Permit: permit}, PermitSettle{Permit: permit}, PermitBeat{Permit: permit, Holds: []string{"one"}},
-		held, PermitRestore{PermitExtend: held}, PermitRepair{PermitExtend: held, Guard: time.Second}, PermitKeep{Permit: permit}, PermitFence{Permit: permit}, PermitNote{Permit: permit}, PermitInspect{Permit: permit, Guard: time.Second},
+		held, PermitRestore{PermitExtend: held}, PermitRepair{PermitExtend: held, Guard: time.Second}, PermitKeep{Permit: permit}, PermitFence{Permit: permit}, PermitReserve{Permit: permit}, PermitNote{Permit: permit}, PermitInspect{Permit: permit, Guard: time.Second},
 	} {
 		all[c.Call().script.Name] = c.Call()
 	}

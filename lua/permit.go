@@ -248,6 +248,53 @@ func ParsePermitFenced(reply any) (known int64, alone bool, err error) {
 	return n, false, nil
 }
 
+// PermitReserve calls permit_reserve.lua: it has the fencing counter skip the tokens of the holds that will follow one
+// another on the same permits.
+type PermitReserve struct {
+	Permit
+	Hold      string
+	Slots     Slots         // of the hold
+	After     int64         // token before the first one of the reserve
+	Last      int64         // token of the reserve
+	Retention time.Duration // life of an idle fencing counter
+}
+
+// Call makes the call.
+func (r PermitReserve) Call() Call {
+	return Call{script: permitReserveScript, args: append(newCall(permitReserveScript, 5, 5),
+		r.Keys.Lock, r.Keys.Token, r.Keys.Void, r.Keys.Queue, r.Keys.Slots,
+		r.Hold, string(r.Slots), r.After, r.Last, Millis(r.Retention))}
+}
+
+// PermitReserved is what permit_reserve.lua answers.
+type PermitReserved struct {
+	Gone    bool  // the hold is not there with its slots
+	Forced  bool  // it was ended by force
+	Alone   bool  // the tokens are this hold's alone
+	Counter int64 // fencing counter; 0: not known
+	Others  bool  // somebody of another client waits, or that is not known
+}
+
+// ParsePermitReserved reads a reply of permit_reserve.lua.
+func ParsePermitReserved(reply any) (PermitReserved, error) {
+	switch r := reply.(type) {
+	case int64:
+		if r == -1 || r == -2 {
+			return PermitReserved{Gone: true, Forced: r == -2}, nil
+		}
+	case []any:
+		if len(r) == 3 {
+			alone, ok1 := r[0].(int64)
+			counter, ok2 := r[1].(int64)
+			others, ok3 := r[2].(int64)
+			if ok1 && ok2 && ok3 {
+				return PermitReserved{Alone: alone == 1, Counter: counter, Others: others == 1}, nil
+			}
+		}
+	}
+	return PermitReserved{}, &unexpected{permitReserveScript, reply}
+}
+
 // PermitNote calls permit_note.lua: it writes down, for people, who has permits.
 type PermitNote struct {
 	Permit

@@ -70,6 +70,10 @@ func permitFence(hold string, token int64, slots lua.Slots) lua.Call {
 	return lua.PermitFence{Permit: permit, Hold: hold, Token: token, Retention: kept, Slots: slots, Round: 2}.Call()
 }
 
+func permitReserve(hold string, after, last int64, slots lua.Slots) lua.Call {
+	return lua.PermitReserve{Permit: permit, Hold: hold, Slots: slots, After: after, Last: last, Retention: kept}.Call()
+}
+
 func permitNote(hold string) lua.Call {
 	return lua.PermitNote{Permit: permit, Hold: hold, Label: "web-3", Text: "export", Age: time.Second}.Call()
 }
@@ -111,6 +115,8 @@ func permitTwice() map[string]repeated {
 		"permit_repair, other slots, taken":      {calls(permitTry(one2), permitTry(one)), permitRepair(one, "0")},
 		"permit_keep":                            {calls(permitTry(one2), permitTry(two)), permitKeep(two, time.Second)},
 		"permit_fence":                           {calls(permitTry(two)), permitFence(two, 1<<52, "0-1")},
+		"permit_reserve":                         {calls(permitTry(two)), permitReserve(two, 1<<51, 1<<52, "0-1")},
+		"permit_reserve, of what was granted":    {calls(permitTry(two)), permitReserve(two, 1, 1<<52, "0-1")},
 		"permit_note":                            {calls(permitTry(two)), permitNote(two)},
 		"permit_inspect":                         {slices.Concat(free, calls(permitAsk(two, final(1), 2))), lua.PermitInspect{Permit: permit}.Call()},
 	}
@@ -147,6 +153,9 @@ func permitLate() map[string]repeated {
 		"permit_fence, after the release":               {calls(permitTry(one2), permitTry(two), permitEnd(two, 0)), permitFence(two, 1<<52, "1-2")},
 		"permit_fence, when it has other slots":         {calls(permitTry(two)), permitFence(two, 1<<52, "1-2")},
 		"permit_fence, of a token that another may get": {calls(permitTry(two), permitTry(one2), permitFence(one2, 1<<52, "2")), permitFence(two, 1<<52, "0-1")},
+		"permit_reserve, after the release":             {calls(permitTry(one2), permitTry(two), permitEnd(two, 0)), permitReserve(two, 1<<51, 1<<52, "1-2")},
+		"permit_reserve, when it has other slots":       {calls(permitTry(two)), permitReserve(two, 1<<51, 1<<52, "1-2")},
+		"permit_reserve, of a token that another has":   {calls(permitTry(two), permitTry(one2), permitFence(one2, 1<<52, "2")), permitReserve(two, 1<<51, 1<<52+1, "0-1")},
 		"permit_note, after the release":                {calls(permitTry(one2), permitTry(two), permitEnd(two, 0)), permitNote(two)},
 	}
 }

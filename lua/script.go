@@ -68,6 +68,7 @@ var (
 	permitRepairScript  = load("permit_repair")
 	permitKeepScript    = load("permit_keep")
 	permitFenceScript   = load("permit_fence")
+	permitReserveScript = load("permit_reserve")
 	permitNoteScript    = load("permit_note")
 	permitInspectScript = load("permit_inspect")
 )

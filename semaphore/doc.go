@@ -14,6 +14,11 @@
 // few. Those at the head of the queue enter together as long as there is room for all of them, and a cancelled head lets
 // those behind it in at once. TryAcquire passes nobody. All n permits of a request are taken at once, or none.
 //
+// As long as no other process waits, a process passes its permits on: one that is given back goes to the first who waits
+// there, without a command, if he wants as many with the same options, and otherwise to nobody. Whether others
+// wait the nodes are asked at least every 50 ms meanwhile. So whoever waits in another process is passed for no
+// longer than that, and then his place in the queue counts.
+//
 // # Slots
 //
 // A permit is one of the numbers from 0 up to one less than there are ([Permit.Slots]), which nobody else has

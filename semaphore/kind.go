@@ -73,6 +73,12 @@ func (scripts) Fence(r kind.Request, token, round int64) lua.Call {
 	return lua.PermitFence{Permit: common(r), Hold: r.Hold, Token: token, Retention: r.Retention, Slots: r.Slots, Round: round}.Call()
 }
 
+func (scripts) Reserve(r kind.Request, after, last int64) lua.Call {
+	return lua.PermitReserve{
+		Permit: common(r), Hold: r.Hold, Slots: r.Slots, After: after, Last: last, Retention: r.Retention,
+	}.Call()
+}
+
 func (scripts) Extend(r kind.Request, e lua.Extend, _ bool) lua.Call {
 	return extension(r, e.Count, e.TTL, e.Token).Call()
 }

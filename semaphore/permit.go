@@ -36,7 +36,8 @@ func (p *Permit) lease() *lock.Lease {
 // one of them until the Permit is over. Low ones are preferred, so few permits in use have low numbers.
 func (p *Permit) Slots() []int { return slices.Clone(p.slots) }
 
-// ID is the id of the hold, as it stands in Redis and as Inspect shows it.
+// ID is the id of the hold, as it stands in Redis and as Inspect shows it; with a number behind it if the permits were passed
+// on within the process, as [lock.Lease.ID] has it.
 func (p *Permit) ID() string { return p.lease().ID() }
 
 // Token is the fencing token: there is one counter for the name, and no two permits have the same token. Whoever is granted

@@ -9,6 +9,9 @@ type Numbered interface {
 	// Fence raises the fencing counter to a token that no other hold has. Its replies are read by
 	// [lua.ParsePermitFenced].
 	Fence(r Request, token, round int64) lua.Call
+	// Reserve has the fencing counter skip the tokens after one up to another, which are the hold's alone. Its
+	// replies are read by [lua.ParsePermitReserved].
+	Reserve(r Request, after, last int64) lua.Call
 	// Note is what [lua.Note] is to other kinds.
 	Note(r Request, n lua.Note) lua.Call
 }

@@ -1,0 +1,195 @@
+package lock
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// The goroutines of one process pass permits of a semaphore on to each other: when a permit is given back, the first
+// who waits here, and wants as many with the same settings, gets the tenure with its slots, without a command.
+//
+// That is done only as long as nobody of another process stands in the queue on the nodes: from when that is known on,
+// order over all processes is what counts, a tenure ends with its hold, and the nodes decide. They are asked along with
+// tokens at least every maxReign of passing on. So nobody elsewhere is passed for longer than that. Within the process
+// it is the first that is passed a permit. If it wants another number, nobody is: no small request passes a big one. One
+// whose question to the nodes is under way is left to them.
+//
+// Why no slot has two holders (I1): the nodes know the tenure, which stays, and within it the next hold begins
+// after the one before has ended (U1), while the tenure is valid (U2). Why each token is of one hold, and greater than all
+// before it on its slots (I3): permit_reserve.lua.
+//
+// As long as all permits are this process's, and passed on, whoever comes need not stand on the nodes: none is
+// free there. It waits here for maxHere, and then takes its place. As soon as a permit is given back, somebody
+// goes for it, and when others wait, all do.
+
+const (
+	// maxHere is for how long one waits without a place on the nodes.
+	maxHere = 50 * time.Millisecond
+	// lively is how long after one was passed on permits count as being passed on.
+	lively = 5 * time.Millisecond
+	// aloof is for how long nothing is passed on after others were seen to wait: to ask again with each
+	// release would cost a round trip.
+	aloof = 2 * maxReign
+	// tokenGap is how far ahead of what is known of the counter a reserve begins. Who is granted permits meanwhile
+	// has tokens from before it.
+	tokenGap = 16
+	// maxRefusals is how often a reserve that was granted to others is asked for again before the tenure ends.
+	maxRefusals = 3
+)
+
+// A relay is what a contest knows of the permits that it passes on. It is guarded by the client's mu.
+type relay struct {
+	token  int64     // the greatest that is known, of those that were reserved too
+	slots  int       // that this process has
+	passed time.Time // when one was last passed on
+	others time.Time // when others were last seen to wait
+}
+
+// pause tells whether the nodes are to decide, as others wait, or did a moment ago.
+func (r *relay) pause(now time.Time) bool { return !r.others.IsZero() && now.Sub(r.others) < aloof }
+
+// passPermit is pass for a tenure of a semaphore.
+func (ct *contest) passPermit(t *tenure) (p passing, asks int64) {
+	if t.ended {
+		return ended, 0
+	}
+	now := time.Now()
+	r := &t.reserve
+	next := ct.nextQueuer(t)
+	t.vacant = false
+	switch {
+	case next == nil, ct.has(t.id) != t, ct.client.draining, !t.suits(&next.queuer.engine.set, now), r.failed,
+		ct.relay.pause(now):
+		t.ended, t.reason = true, ReasonUnlocked
+		return ends, 0
+	case r.last == r.top || r.stale(now):
+		t.vacant = true
+		return waits, r.begin(t, now)
+	}
+	r.last++
+	t.holds++
+	q := next.queuer
+	h := &hold{tenure: t, slot: q.slot.claim(), number: t.holds, token: r.last, began: now}
+	next.lease = h.lease(q.engine, now, t.validity)
+	t.begin(h)
+	h.slot.set(h)
+	t.schedule()
+	ct.take(next)
+	ct.relay.passed = now
+	if r.low(now) {
+		asks = r.begin(t, now)
+	}
+	return passed, asks
+}
+
+// nextQueuer is the first who waits here for as many permits as t has; nil: nobody, or the first wants another
+// number. Called with mu held.
+func (ct *contest) nextQueuer(t *tenure) *place {
+	for _, p := range ct.queue {
+		switch q := p.queuer; {
+		case q == nil || q.engine.mark() != t.engine.mark():
+			return nil
+		case p.attempts, (ending{q.ctx}).Err() != nil, q.slot.held() != nil:
+			continue // it is the nodes' to grant, gives up, or is about to re-enter
+		}
+		return p
+	}
+	return nil
+}
+
+// stays tells for how long p waits here, without a place on the nodes; 0: it takes one. Called by its own caller.
+func (p *place) stays() (left time.Duration) {
+	c := p.contest.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	q, r, now := p.queuer, &p.contest.relay, time.Now()
+	left = maxHere - now.Sub(q.began)
+	p.unplaced = !p.sent && q.engine.numbered != nil && left > 0 && now.Sub(r.passed) < lively && !r.pause(now) &&
+		r.slots >= q.engine.permits
+	if !p.unplaced {
+		return 0
+	}
+	return left
+}
+
+// disperse has the first n of those who wait here without a place take one. Called with mu held.
+func (ct *contest) disperse(n int) {
+	for _, p := range ct.queue {
+		if n <= 0 {
+			return
+		}
+		if p.unplaced {
+			p.unplaced, p.sent = false, true
+			p.stir(false)
+			n--
+		}
+	}
+}
+
+// reservePermits asks the nodes for the tokens up to last, which follow after. It does not wait.
+func (t *tenure) reservePermits(last int64) {
+	t.mu.Lock()
+	after := t.reserve.after
+	t.mu.Unlock()
+	t.engine.client.group.Vote(redlock.Motion{
+		Name: "reserve",
+		Call: t.engine.numbered.Reserve(t.numbered(), after, last),
+		Yes: func(reply any) (bool, error) {
+			r, err := lua.ParsePermitReserved(reply)
+			return r.Alone, err
+		},
+		Then: func(b *redlock.Ballot) { t.reservedPermits(b, after, last) },
+	})
+}
+
+// reservedPermits takes what the nodes said about the tokens up to last, which follow after.
+func (t *tenure) reservedPermits(b *redlock.Ballot, after, last int64) {
+	c := t.engine.client
+	gone, reason, others, known := 0, ReasonGone, false, int64(0)
+	for i := range c.group.Size() {
+		a := b.Answer(i)
+		r, err := lua.ParsePermitReserved(a.Reply)
+		switch {
+		case a.Vote == redlock.Pending || err != nil:
+		case r.Gone:
+			gone++
+			if r.Forced {
+				reason = ReasonForced
+			}
+		default:
+			others, known = others || r.Others, max(known, r.Counter)
+		}
+	}
+	if gone > c.group.Size()-c.group.Quorum() {
+		t.lose(reason)
+		return
+	}
+	c.mu.Lock()
+	t.mu.Lock()
+	r, ct := &t.reserve, t.contest
+	r.asking = false
+	ct.relay.token = max(ct.relay.token, known)
+	if others {
+		ct.relay.others = time.Now()
+		ct.disperse(len(ct.queue))
+	}
+	if b.Won() {
+		r.last, r.top, r.heard, r.refused = after, last, b.Start(), 0
+	} else if r.refused++; known <= after || r.refused >= maxRefusals {
+		r.failed = true
+	}
+	p, asks := passed, int64(0)
+	if t.vacant {
+		p, asks = ct.passPermit(t)
+	}
+	t.mu.Unlock()
+	c.mu.Unlock()
+	if p == ends {
+		t.finish()
+	}
+	if asks > 0 {
+		t.ask(asks)
+	}
+}

@@ -1,0 +1,551 @@
+package lock_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/semaphore"
+)
+
+var (
+	permitAcquireRuns = runs(lua.PermitAcquire{})
+	permitReserveRuns = runs(lua.PermitReserve{})
+	permitReleaseRuns = runs(lua.PermitRelease{})
+)
+
+// permits is the semaphore that these tests are about.
+func (p *process) permits(n int, opts ...lock.Option) *semaphore.Semaphore {
+	return semaphore.New(p.locks, "orders", n, opts...)
+}
+
+// A permitted is what became of an Acquire.
+type permitted struct {
+	*semaphore.Permit
+	err error
+	at  time.Time
+}
+
+// acquire has another goroutine acquire n permits. It returns once that waits, if it does.
+func acquire(ctx context.Context, s *semaphore.Semaphore, n int) <-chan permitted {
+	c := make(chan permitted, 1)
+	go func() {
+		p, err := s.Acquire(ctx, n)
+		c <- permitted{p, err, time.Now()}
+	}()
+	synctest.Wait()
+	return c
+}
+
+// granted is what c came to, which has been granted by now.
+func granted(t *testing.T, c <-chan permitted) permitted {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case g := <-c:
+		require.NoError(t, g.err)
+		return g
+	default:
+		require.Fail(t, "it waits")
+		return permitted{}
+	}
+}
+
+func requireBlocked(t *testing.T, c <-chan permitted) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case g := <-c:
+		require.Fail(t, "it does not wait", "%v %v", g.Permit, g.err)
+	default:
+	}
+}
+
+// commands counts the runs of a script on all nodes.
+func (w *world) commands(match func([]string) bool) (n int) {
+	for _, node := range w.nodes {
+		n += len(node.Commands(match))
+	}
+	return n
+}
+
+// requireQueued requires that so many wait on the nodes.
+func requireQueued(t *testing.T, s *semaphore.Semaphore, n int) {
+	t.Helper()
+	synctest.Wait()
+	state, err := s.Inspect(bg)
+	require.NoError(t, err)
+	require.Len(t, state.Queue, n)
+}
+
+// A permit that is given back goes to the first who waits in the process, with its slots, a token of its own, and without
+// a command but for tokens; and his place on the nodes is taken away.
+func TestPermitsArePassedOnWithoutACommand(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		s := p.permits(2)
+		first, second := granted(t, acquire(bg, s, 1)), granted(t, acquire(bg, s, 1))
+		var waiters []<-chan permitted
+		for range 5 {
+			waiters = append(waiters, acquire(bg, s, 1))
+			time.Sleep(time.Millisecond)
+		}
+		requireQueued(t, s, 5)
+		asked := w.commands(permitAcquireRuns)
+		last := map[int]permitted{first.Slots()[0]: first, second.Slots()[0]: second}
+		for i, c := range waiters {
+			slot := i % 2
+			before := last[slot]
+			require.NoError(t, before.Release(bg))
+			next := granted(t, c)
+			require.Equal(t, before.Slots(), next.Slots())
+			require.Greater(t, next.Token(), before.Token())
+			last[slot] = next
+		}
+		require.NotEqual(t, last[0].Token(), last[1].Token())
+		require.Equal(t, asked, w.commands(permitAcquireRuns), "nobody asks for a permit")
+		require.Equal(t, 2*len(w.nodes), w.commands(permitReserveRuns), "one reserve for each of two permits")
+		requireQueued(t, s, 0)
+		require.NoError(t, last[0].Release(bg))
+		require.NoError(t, last[1].Release(bg))
+		time.Sleep(time.Second)
+		each(w.nodes, func(n *virtual.Node) {
+			require.False(t, n.Memory().Exists(keys.Lock))
+			require.False(t, n.Memory().Exists(keys.Queue))
+		})
+	})
+}
+
+// A request for many at the head is passed by nobody, and what is given back is not passed on over it.
+func TestABigRequestIsNotPassedWithinAProcess(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		s := w.process().permits(2)
+		first, second := granted(t, acquire(bg, s, 1)), granted(t, acquire(bg, s, 1))
+		small := acquire(bg, s, 1)
+		big := acquire(bg, s, 2)
+		late := acquire(bg, s, 1)
+		require.NoError(t, first.Release(bg))
+		third := granted(t, small)
+		require.NoError(t, second.Release(bg))
+		requireBlocked(t, big)
+		requireBlocked(t, late)
+		require.NoError(t, third.Release(bg))
+		all := granted(t, big)
+		requireBlocked(t, late)
+		require.NoError(t, all.Release(bg))
+		require.NoError(t, granted(t, late).Release(bg))
+	})
+}
+
+// Permits that go from hand to hand in one process go to another that wants one within maxReign, and to its first
+// before any that has come after.
+func TestPermitsGoToAnotherProcessInTime(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		const workers, work = 12, 2 * time.Millisecond
+		here, there := w.process(), w.process()
+		s := here.permits(2)
+		ctx, stop := context.WithCancel(bg)
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		defer stop()
+		var holds atomic.Int64
+		for range workers {
+			wg.Go(func() {
+				for ctx.Err() == nil {
+					if p, err := s.Acquire(ctx, 1); err == nil {
+						holds.Add(1)
+						time.Sleep(work)
+						_ = p.Release(bg)
+					}
+				}
+			})
+		}
+		for _, n := range []int{1, 2, 1} {
+			time.Sleep(time.Second)
+			reserved, before := w.commands(permitReserveRuns), holds.Load()
+			time.Sleep(100 * time.Millisecond)
+			require.Greater(t, w.commands(permitReserveRuns), reserved, "they are passed on")
+			require.GreaterOrEqual(t, holds.Load()-before, int64(90), "no permit rests")
+			start := time.Now()
+			soon, cancel := context.WithTimeout(bg, 2*time.Second)
+			p, err := there.permits(2).Acquire(soon, n)
+			cancel()
+			require.NoError(t, err)
+			require.LessOrEqual(t, time.Since(start), maxReign+3*work)
+			require.NoError(t, p.Release(bg))
+		}
+		// One after the other, as they came.
+		var order []<-chan permitted
+		for range 3 {
+			order = append(order, acquire(bg, there.permits(2), 1))
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		var at time.Time
+		for _, c := range order {
+			g := granted(t, c)
+			require.False(t, g.at.Before(at))
+			at = g.at
+			require.NoError(t, g.Release(bg))
+		}
+	})
+}
+
+// Who comes while all permits are passed on here waits here, for a moment only, and tells the nodes nothing.
+func TestWhoComesWhilePermitsArePassedOnWaitsHere(t *testing.T) {
+	const here = 50 * time.Millisecond
+	// passing has all permits of s be passed on just now, and held from then on.
+	passing := func(t *testing.T, s *semaphore.Semaphore) permitted {
+		t.Helper()
+		first := granted(t, acquire(bg, s, 1))
+		second := acquire(bg, s, 1)
+		require.NoError(t, first.Release(bg))
+		return granted(t, second)
+	}
+	t.Run("it takes a place after that", func(t *testing.T) {
+		inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+			s := w.process().permits(1)
+			held := passing(t, s)
+			c := acquire(bg, s, 1)
+			time.Sleep(here - time.Millisecond)
+			requireQueued(t, s, 0)
+			time.Sleep(time.Millisecond)
+			requireQueued(t, s, 1)
+			require.NoError(t, held.Release(bg))
+			require.NoError(t, granted(t, c).Release(bg))
+		})
+	})
+	t.Run("it is passed what is given back before", func(t *testing.T) {
+		inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+			s := w.process().permits(1)
+			held := passing(t, s)
+			asked, ended := w.commands(permitAcquireRuns), w.commands(permitReleaseRuns)
+			c := acquire(bg, s, 1)
+			time.Sleep(here / 2)
+			require.NoError(t, held.Release(bg))
+			granted(t, c)
+			require.Equal(t, asked, w.commands(permitAcquireRuns))
+			require.Equal(t, ended, w.commands(permitReleaseRuns))
+		})
+	})
+	t.Run("it goes for a permit that is not passed on", func(t *testing.T) {
+		inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+			p := w.process()
+			s := p.permits(1)
+			held := passing(t, s)
+			c := acquire(bg, p.permits(1, lock.WithTTL(10*time.Second)), 1)
+			require.NoError(t, held.Release(bg))
+			granted(t, c)
+		})
+	})
+	t.Run("it goes for a permit that is lost", func(t *testing.T) {
+		inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+			s := w.process().permits(1)
+			held := passing(t, s)
+			c := acquire(bg, s, 1)
+			_, err := s.ForceUnlock(bg)
+			require.NoError(t, err)
+			granted(t, c)
+			require.ErrorIs(t, held.Err(), lock.ErrLost)
+		})
+	})
+	t.Run("not if one may be free", func(t *testing.T) {
+		inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+			p := w.process()
+			passing(t, p.permits(1))
+			granted(t, acquire(bg, p.permits(2), 1))
+		})
+	})
+	t.Run("not if others wait", func(t *testing.T) {
+		inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+			s := w.process().permits(1)
+			held := passing(t, s)
+			other := acquire(bg, w.process().permits(1), 1)
+			time.Sleep(maxReign) // what the nodes said is too old by now
+			c := acquire(bg, s, 1)
+			requireQueued(t, s, 2)
+			require.NoError(t, held.Release(bg))
+			g := granted(t, other)
+			requireBlocked(t, c)
+			require.NoError(t, g.Release(bg))
+			granted(t, c)
+		})
+	})
+}
+
+// As soon as others are known to wait, all who wait here do so on the nodes.
+func TestWhoWaitsHereTakesAPlaceWhenOthersDo(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		s := w.process().permits(2)
+		first, second := granted(t, acquire(bg, s, 1)), granted(t, acquire(bg, s, 1))
+		third, fourth := acquire(bg, s, 1), acquire(bg, s, 1)
+		require.NoError(t, first.Release(bg))
+		require.NoError(t, second.Release(bg))
+		held := granted(t, third)
+		granted(t, fourth)
+		next, last := acquire(bg, s, 1), acquire(bg, s, 1)
+		requireQueued(t, s, 0)
+		acquire(bg, w.process().permits(2), 1)
+		requireQueued(t, s, 1)
+		time.Sleep(maxReign / 2) // time to ask again
+		require.NoError(t, held.Release(bg))
+		granted(t, next)
+		requireBlocked(t, last)
+		requireQueued(t, s, 2)
+	})
+}
+
+// Nothing is passed on if the nodes were not heard for maxReign: somebody may wait.
+func TestPermitsAreNotPassedOnUnheard(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		s := w.process().permits(2)
+		ctx, stop := context.WithCancel(bg)
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		defer stop()
+		var holds atomic.Int64
+		for range 6 {
+			wg.Go(func() {
+				for ctx.Err() == nil {
+					if p, err := s.Acquire(ctx, 1); err == nil {
+						holds.Add(1)
+						time.Sleep(time.Millisecond)
+						_ = p.Release(bg)
+					}
+				}
+			})
+		}
+		time.Sleep(time.Second)
+		each(w.nodes, func(n *virtual.Node) { n.Silence(true) })
+		defer each(w.nodes, func(n *virtual.Node) { n.Silence(false) })
+		before := holds.Load()
+		time.Sleep(maxReign / 2)
+		require.Greater(t, holds.Load(), before)
+		time.Sleep(maxReign/2 + 2*time.Millisecond)
+		before = holds.Load()
+		time.Sleep(50 * time.Millisecond)
+		require.Equal(t, before, holds.Load())
+		each(w.nodes, func(n *virtual.Node) { n.Silence(false) })
+		time.Sleep(time.Second)
+		require.Greater(t, holds.Load(), before)
+	})
+}
+
+// Nodes that hear rivals in different orders give a hold different tokens, and while it asks for one that all of them
+// know, others are granted more. It asks for one that is far enough ahead.
+func TestATokenIsAheadOfThoseThatAreGrantedMeanwhile(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		const trip = time.Millisecond
+		over, others := make(chan struct{}), make(chan struct{})
+		for i, n := range w.nodes {
+			require.NoError(t, n.Memory().Set(keys.Token, strconv.Itoa(1000+7*i)))
+			n.SetDelay(trip, 0)
+		}
+		go func() { // others are granted twenty tokens while a question is on its way
+			defer close(others)
+			for time.Sleep(trip / 2); ; time.Sleep(trip) {
+				select {
+				case <-over:
+					return
+				default:
+				}
+				each(w.nodes, func(n *virtual.Node) { _, _ = n.Memory().Incr(keys.Token, 20) })
+			}
+		}()
+		s := w.process().permits(16)
+		start := time.Now()
+		p, err := s.Acquire(bg, 1)
+		took := time.Since(start)
+		close(over)
+		<-others
+		require.NoError(t, err)
+		require.LessOrEqual(t, took, 6*trip, "scripts have to be sent, too")
+		require.NoError(t, p.Release(bg))
+	})
+}
+
+// Other settings are asked for at the nodes: nothing of one lease governs another.
+func TestPermitsWithOtherSettingsAreNotPassedOn(t *testing.T) {
+	for name, option := range map[string]lock.Option{
+		"a fixed lease": lock.WithoutWatchdog(), "another TTL": lock.WithTTL(10 * time.Second), "a minimum hold": lock.WithMinHold(time.Millisecond), "a note": lock.WithNote("export"), "a rest": lock.WithRest(time.Second),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+				p := w.process()
+				held := granted(t, acquire(bg, p.permits(1), 1))
+				c := acquire(bg, p.permits(1, option), 1)
+				asked := w.commands(permitAcquireRuns)
+				require.NoError(t, held.Release(bg))
+				next := granted(t, c)
+				require.Greater(t, w.commands(permitAcquireRuns), asked)
+				c = acquire(bg, p.permits(1), 1)
+				require.NoError(t, next.Release(bg))
+				time.Sleep(10 * time.Millisecond)
+				require.NotContains(t, granted(t, c).ID(), ".")
+			})
+		})
+	}
+}
+
+// A permit that was deleted on the nodes is not passed on for longer than maxReign.
+func TestALossIsSeenWhilePermitsArePassedOn(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		s := w.process().permits(1)
+		ctx, stop := context.WithCancel(bg)
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		defer stop()
+		var lost atomic.Int64
+		for range 3 {
+			wg.Go(func() {
+				for ctx.Err() == nil {
+					if p, err := s.Acquire(ctx, 1); err == nil {
+						time.Sleep(time.Millisecond)
+						if p.Err() != nil {
+							lost.CompareAndSwap(0, time.Now().UnixNano())
+						}
+						_ = p.Release(bg)
+					}
+				}
+			})
+		}
+		time.Sleep(time.Second)
+		start := time.Now()
+		each(w.nodes, (*virtual.Node).Flush)
+		time.Sleep(time.Second)
+		require.NotZero(t, lost.Load())
+		require.LessOrEqual(t, time.Unix(0, lost.Load()).Sub(start), maxReign+2*time.Millisecond)
+	})
+}
+
+// A handing is permits that are passed on while something else happens to them.
+type handing struct {
+	*testing.T
+	*world
+	p       *process
+	s       *semaphore.Semaphore
+	holders []*semaphore.Permit
+	cancels []context.CancelFunc // of those who wait
+	taken   bool                 // from its holders, who are told soon, and may be inside until then
+
+	owners [3]atomic.Pointer[semaphore.Permit]
+	tokens [3]atomic.Int64
+}
+
+// Whatever happens at the moment when permits are passed on: no slot has two holders, tokens grow on each slot, nobody
+// waits for ever, and nothing is left behind.
+func TestPermitsArePassedOnAtTheSameMomentAs(t *testing.T) {
+	taking := map[string]bool{"a ForceUnlock": true, "a force elsewhere": true, "a loss": true}
+	for name, rival := range map[string]func(*handing){
+		"cancellations": func(h *handing) {
+			for _, cancel := range h.cancels[:3] {
+				cancel()
+			}
+		},
+		"a ForceUnlock":     func(h *handing) { _, _ = h.s.ForceUnlock(bg) },
+		"a force elsewhere": func(h *handing) { _, _ = h.process().permits(3).ForceUnlock(bg) },
+		"a loss":            func(h *handing) { each(h.nodes, (*virtual.Node).Flush) },
+		"a Close":           func(h *handing) { _ = h.p.locks.Close() },
+		"a Shutdown":        func(h *handing) { _ = h.p.locks.Shutdown(bg) },
+		"an Extend":         func(h *handing) { _ = h.holders[0].Extend(bg, 40*time.Second) },
+		"a Release":         func(h *handing) { _ = h.holders[0].Release(bg) },
+		"newcomers": func(h *handing) {
+			for n := range 3 {
+				if p, err := h.s.Acquire(bg, n+1); err == nil {
+					h.visit(p)
+				}
+			}
+		},
+		"another process": func(h *handing) {
+			if p, err := h.process().permits(3).Acquire(bg, 2); err == nil {
+				h.visit(p)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				for range 25 {
+					h := &handing{T: t, world: w, p: w.process(), taken: taking[name]}
+					h.run(rival)
+				}
+			})
+		})
+	}
+}
+
+func (h *handing) run(rival func(*handing)) {
+	h.s = h.p.permits(3)
+	each(h.nodes, func(n *virtual.Node) {
+		n.SetDelay(time.Duration(rand.IntN(3))*time.Millisecond, time.Duration(rand.IntN(2))*time.Millisecond)
+	})
+	for range 3 {
+		p, err := h.s.Acquire(bg, 1)
+		require.NoError(h, err)
+		h.holders = append(h.holders, p)
+	}
+	var wg sync.WaitGroup
+	for i := range 9 {
+		ctx, cancel := context.WithTimeout(bg, 10*time.Minute) // nobody waits for so long
+		defer cancel()
+		h.cancels = append(h.cancels, cancel)
+		wg.Go(func() {
+			p, err := h.s.Acquire(ctx, 1+i/8)
+			if err == nil {
+				h.visit(p)
+			} else if errors.Is(err, context.DeadlineExceeded) {
+				h.Errorf("waited for ever: %v", err)
+			}
+		})
+		if i%3 == 0 {
+			synctest.Wait()
+		}
+	}
+	time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond)
+	wg.Go(func() {
+		for range rand.IntN(3) {
+			runtime.Gosched()
+		}
+		rival(h)
+	})
+	for _, p := range h.holders {
+		wg.Go(func() { _ = p.Release(bg) })
+	}
+	wg.Wait()
+	_ = h.p.locks.Close()
+	time.Sleep(time.Minute) // whatever is owed has been given back
+	each(h.nodes, func(n *virtual.Node) {
+		require.False(h, n.Memory().Exists(keys.Lock))
+		require.False(h, n.Memory().Exists(keys.Queue))
+	})
+}
+
+// visit is the work of one holder.
+func (h *handing) visit(p *semaphore.Permit) {
+	for _, slot := range p.Slots() {
+		if other := h.owners[slot].Swap(p); other != nil && p.Err() == nil && other.Err() == nil && !h.taken {
+			h.Errorf("slot %d is %s's and %s's", slot, other.ID(), p.ID())
+		}
+		if before := h.tokens[slot].Swap(p.Token()); before >= p.Token() && p.Err() == nil && !h.taken {
+			h.Errorf("%s: slot %d: token %d after %d", p.ID(), slot, p.Token(), before)
+		}
+	}
+	runtime.Gosched()
+	for _, slot := range p.Slots() {
+		h.owners[slot].CompareAndSwap(p, nil)
+	}
+	if err := p.Release(bg); err != nil && !errors.Is(err, lock.ErrLost) && !errors.Is(err, lock.ErrReleased) && !errors.Is(err, lock.ErrClosed) {
+		h.Errorf("release: %v", err)
+	}
+}
