@@ -31,13 +31,7 @@ type trial struct {
 // try makes trials, and returns when all of them are over.
 func try(ctx context.Context, trials []trial) {
 	began, patience := time.Now(), time.Duration(0)
-	defer func() { // also if an observer ends the goroutine, as a test does that fails
-		for i := range trials {
-			if trials[i].opened {
-				trials[i].close()
-			}
-		}
-	}()
+	defer closeAll(trials) // also if an observer ends the goroutine, as a test does that fails
 	for i := range trials {
 		t := &trials[i]
 		t.ctx, t.began = ctx, began
@@ -65,6 +59,7 @@ func try(ctx context.Context, trials []trial) {
 		}
 	}
 	redlock.Together(bound, rest...)
+	closeAll(trials) // observers may close the client, which would wait for them
 	for i := range trials {
 		t := &trials[i]
 		if l := *t.lease; l != nil && ctx.Done() != nil {
@@ -72,6 +67,16 @@ func try(ctx context.Context, trials []trial) {
 		}
 		if t.observed != nil {
 			t.engine.client.audience.end(&t.acquisition, *t.lease, *t.err)
+		}
+	}
+}
+
+// closeAll closes the trials that were opened.
+func closeAll(trials []trial) {
+	for i := range trials {
+		if t := &trials[i]; t.opened {
+			t.opened = false
+			t.close()
 		}
 	}
 }

@@ -401,3 +401,18 @@ func TestAnUnlockTogetherFreesTheNamesHere(t *testing.T) {
 		require.Zero(t, took(func() { require.NoError(t, p.locks.Shutdown(bg)) }), "nothing is held")
 	})
 }
+
+// An observer may close the client when it is told of what was made together.
+func TestAnObserverOfTriesTogetherMayCloseTheClient(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		var p *process
+		p = w.process(lock.WithObserver(lock.Observer{
+			Ended: func(context.Context, lock.Acquisition) { _ = p.locks.Close() },
+		}))
+		leases, errs := lock.TryTogether(bg, several(p, 2)...)
+		require.NoError(t, errors.Join(errs...))
+		for _, l := range leases {
+			require.ErrorIs(t, l.Err(), lock.ErrReleased)
+		}
+	})
+}

@@ -125,8 +125,8 @@ var lockObserverMutants = []Mutant{
 	{
 		Name:    "Close waits for an Unlock whose observer calls it",
 		File:    "lock/release.go",
-		Old:     "	c.leave()\n",
-		New:     "	defer c.leave()\n",
+		Old:     "	h.engine.client.leave()\n",
+		New:     "	defer h.engine.client.leave()\n",
 		Package: "lock",
 		Tests:   "^TestAnObserverMayCloseTheClient$",
 	},

@@ -69,8 +69,8 @@ var trialMutants = []Mutant{
 	{
 		Name:    "trials are counted as calls for ever",
 		File:    "lock/trial.go",
-		Old:     "			if trials[i].opened {",
-		New:     "			if false && trials[i].opened {",
+		Old:     "t := &trials[i]; t.opened {",
+		New:     "t := &trials[i]; false && t.opened {",
 		Package: "lock",
 		Tests:   "^TestTriesTogetherOfAClosedClient$",
 	},
