@@ -248,7 +248,7 @@ var readwriteMutants = []Mutant{
 		Old:     "if t.serving.writing || writes &&",
 		New:     "if writes &&",
 		Package: "readwrite",
-		Tests:   "^TestAProcessThatIsAloneReadsAndWrites|^TestWhateverTheyDo",
+		Tests:   "^TestOwnersWithinATenure$",
 	},
 	{
 		Name:    "one comes to write beside those who read",
@@ -256,7 +256,7 @@ var readwriteMutants = []Mutant{
 		Old:     "writes && (len(t.present) > 0 || t.reserve.last == t.reserve.top)",
 		New:     "writes && t.reserve.last == t.reserve.top",
 		Package: "readwrite",
-		Tests:   "^TestAProcessThatIsAloneReadsAndWrites|^TestWhateverTheyDo",
+		Tests:   "^TestOwnersWithinATenure$",
 	},
 	{
 		Name:    "the turn of one that writes comes while others read",

@@ -401,6 +401,8 @@ func TestOwnersWithinATenure(t *testing.T) {
 			_, err := write(ctx)
 			require.ErrorIs(t, err, lock.ErrUpgrade)
 		}
+		_, err := m.TryLock(bg)
+		require.ErrorIs(t, err, lock.ErrLocked, "others read")
 		again, err := m.RLock(ctx)
 		require.NoError(t, err)
 		require.Equal(t, 2, again.Count())
@@ -411,6 +413,8 @@ func TestOwnersWithinATenure(t *testing.T) {
 		unlock(t, reading)
 		writer.granted(t, time.Now())
 
+		_, err = m.TryRLock(bg)
+		require.ErrorIs(t, err, lock.ErrLocked, "another one writes")
 		ctx = writer.lease.Context(bg)
 		more, err := m.Lock(ctx)
 		require.NoError(t, err)
