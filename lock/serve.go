@@ -33,7 +33,7 @@ const (
 
 // serving is what a tenure that writes knows of the turns within it. It is guarded by the tenure's mu.
 type serving struct {
-	closed  bool      // somebody elsewhere waits, or one with other settings; never again open
+	closed  bool      // somebody elsewhere waits; never again open
 	writing bool      // the hold in progress writes
 	wrote   time.Time // when the last one that did had ended
 	clear   time.Time // when a quorum has told of who waits
@@ -133,19 +133,14 @@ func (ct *contest) enter(t *tenure, e *engine, s *slot) (l *Lease, asks int64) {
 }
 
 // takes has p, which is about to join the queue here, wait for its turn within t, if it may. One with other settings cannot
-// have it, and nobody may pass it: it closes the tenure. Called with the client's mu held.
+// have it: it asks the nodes, and those behind it wait for it, as next shows. Called with the client's mu held.
 func (t *tenure) takes(p *place) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.isOpen() || p.queuer.engine.joinable == nil {
-		return
-	}
 	now := time.Now()
-	if !t.suits(&p.queuer.engine.set, now) {
-		t.serving.closed = true
-		return
+	if t.isOpen() && p.queuer.engine.joinable != nil && t.suits(&p.queuer.engine.set, now) {
+		p.here, p.came = true, now
 	}
-	p.here, p.came = true, now
 }
 
 // next is whose turn within t is the next; nil: nobody's. One that is asking the nodes has to hear them first. Called
@@ -173,7 +168,7 @@ func (ct *contest) serve(t *tenure, may bool) (does service) {
 	}
 	now := time.Now()
 	t.settle(now)
-	asks, next := false, ct.next(t)
+	asks, began, next := false, false, ct.next(t)
 	usurped := ct.tenure != t // an attempt of this process has found the name free
 	for ; next != nil && !s.writing && !usurped; next = ct.next(t) {
 		q, writes := next.queuer, next.writes()
@@ -184,6 +179,7 @@ func (ct *contest) serve(t *tenure, may bool) (does service) {
 			does.asks = t.reserve.begin(t, now)
 			break
 		}
+		began = true
 		next.lease = t.admit(q.engine, q.slot, now)
 		ct.take(next)
 		ct.desert(next)
@@ -199,8 +195,8 @@ func (ct *contest) serve(t *tenure, may bool) (does service) {
 			ct.readOn(t)
 			return does
 		}
-		if !asks {
-			does.asks = t.wants(now, next != nil && next.writes())
+		if !asks && (began || next != nil) { // one that is alone has nothing to ask
+			does.asks = t.wants(now, s.writing && began || next != nil && next.writes())
 		}
 	case !may:
 		does.passing = waits

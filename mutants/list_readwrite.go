@@ -248,7 +248,7 @@ var readwriteMutants = []Mutant{
 		Old:     "if t.serving.writing || writes &&",
 		New:     "if writes &&",
 		Package: "readwrite",
-		Tests:   "^TestAProcessThatIsAloneReadsAndWrites|^TestWhateverTheyDo",
+		Tests:   "^TestOwnersWithinATenure$",
 	},
 	{
 		Name:    "one comes to write beside those who read",
@@ -256,7 +256,7 @@ var readwriteMutants = []Mutant{
 		Old:     "writes && (len(t.present) > 0 || t.reserve.last == t.reserve.top)",
 		New:     "writes && t.reserve.last == t.reserve.top",
 		Package: "readwrite",
-		Tests:   "^TestAProcessThatIsAloneReadsAndWrites|^TestWhateverTheyDo",
+		Tests:   "^TestOwnersWithinATenure$",
 	},
 	{
 		Name:    "the turn of one that writes comes while others read",
@@ -304,7 +304,7 @@ var readwriteMutants = []Mutant{
 		Old:     "now.Sub(t.serving.clear) < maxUnheard",
 		New:     "true",
 		Package: "readwrite",
-		Tests:   "^TestOneElsewhereWhoseMessageIsLost|^TestNobodyBeginsWithin",
+		Tests:   "^TestNobodyBeginsWithinATenureOnOldNews$",
 	},
 	{
 		Name:    "turns are taken though the nodes do not answer",
@@ -403,14 +403,6 @@ var readwriteMutants = []Mutant{
 		Tests:   "^TestATenureInWhichNobodyWrites|^TestOneElsewhereThatReadsComesIn",
 	},
 	{
-		Name:    "one with other settings is passed",
-		File:    "lock/serve.go",
-		Old:     "\tif !t.suits(&p.queuer.engine.set, now) {\n\t\tt.serving.closed = true\n\t\treturn\n",
-		New:     "\tif !t.suits(&p.queuer.engine.set, now) {\n\t\treturn\n",
-		Package: "readwrite",
-		Tests:   "^TestOtherSettingsAreNotServed",
-	},
-	{
 		Name:    "one with other settings is served within a tenure",
 		File:    "lock/serve.go",
 		Old:     "|| t.reserve.failed || !t.suits(&q.engine.set, now) {",
@@ -421,8 +413,8 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "one with other settings waits for a turn",
 		File:    "lock/serve.go",
-		Old:     "\tif !t.suits(&p.queuer.engine.set, now) {\n\t\tt.serving.closed = true",
-		New:     "\tif false {\n\t\tt.serving.closed = true",
+		Old:     "p.queuer.engine.joinable != nil && t.suits(&p.queuer.engine.set, now) {",
+		New:     "p.queuer.engine.joinable != nil {",
 		Package: "readwrite",
 		Tests:   "^TestOtherSettingsAreNotServed",
 	},
