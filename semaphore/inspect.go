@@ -30,7 +30,7 @@ type Slot struct {
 	Note    string        // see lock.WithNote; "": none is known
 	HeldFor time.Duration // by a node's clock; 0: not known
 	TTL     time.Duration // remaining on a quorum
-	Token   int64         // of the holder; 0: its nodes differ
+	Token   int64         // of the holder, or the last that its process has reserved to pass the permit on; 0: its nodes differ
 }
 
 // A Wait is one waiter; its place is its index.
