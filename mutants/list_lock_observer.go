@@ -173,8 +173,8 @@ var lockObserverMutants = []Mutant{
 	{
 		Name:    "an observer costs an allocation",
 		File:    "lock/audience.go",
-		Old:     "a.observed = s.tellBegan(a.observed, f, a.about(block))",
-		New:     "a.observed = s.tellBegan(context.WithoutCancel(a.observed), f, a.about(block))",
+		Old:     "a.observed = s.tellBegan(a.observed, f, a.about())",
+		New:     "a.observed = s.tellBegan(context.WithoutCancel(a.observed), f, a.about())",
 		Package: "reentrant",
 		Tests:   "^TestAllocationsOfAnObserver$",
 	},

@@ -77,8 +77,8 @@ var trialMutants = []Mutant{
 	{
 		Name:    "observers are not told of trials",
 		File:    "lock/trial.go",
-		Old:     "		if t.tells != nil {",
-		New:     "		if false && t.tells != nil {",
+		Old:     "		if t.observed != nil {",
+		New:     "		if false && t.observed != nil {",
 		Package: "lock",
 		Tests:   "^TestObserversAreToldOfTriesTogether$",
 	},

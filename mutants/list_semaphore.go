@@ -317,8 +317,8 @@ var semaphoreMutants = []Mutant{
 	{
 		Name:    "whoever was passed a permit keeps his place on the nodes",
 		File:    "lock/queuer.go",
-		Old:     "if l != nil && q.tenure != nil {",
-		New:     "if false && l != nil && q.tenure != nil {",
+		Old:     "_ = q.follows() // what was left to it is its to give back\n		if q.tenure != nil {",
+		New:     "_ = q.follows() // what was left to it is its to give back\n		if false && q.tenure != nil {",
 		Package: "lock",
 		Tests:   "^TestPermitsArePassedOnWithoutACommand$",
 	},
