@@ -457,8 +457,6 @@ var readwriteMutants = []Mutant{
 		New:     "if gone > c.group.Size() {",
 		Package: "readwrite",
 		Tests:   "^TestALossIsSeenWhileTurns",
-		Equivalent: "nobody begins after a question that has failed: whoever comes asks the nodes, is granted the lock, and so " +
-			"ends the tenure that was there",
 	},
 	{
 		Name:    "an owner that reads within a tenure may write",
