@@ -368,7 +368,9 @@ func TestATokenIsAheadOfThoseThatAreGrantedMeanwhile(t *testing.T) {
 		}()
 		s := w.process().permits(16)
 		start := time.Now()
-		p, err := s.Acquire(bg, 1)
+		ctx, cancel := context.WithTimeout(bg, time.Second)
+		defer cancel()
+		p, err := s.Acquire(ctx, 1)
 		took := time.Since(start)
 		close(over)
 		<-others
@@ -479,6 +481,9 @@ func TestPermitsArePassedOnAtTheSameMomentAs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 				for range 25 {
+					if t.Failed() {
+						return
+					}
 					h := &handing{T: t, world: w, p: w.process(), taken: taking[name]}
 					h.run(rival)
 				}
@@ -499,7 +504,7 @@ func (h *handing) run(rival func(*handing)) {
 	}
 	var wg sync.WaitGroup
 	for i := range 9 {
-		ctx, cancel := context.WithTimeout(bg, 10*time.Minute) // nobody waits for so long
+		ctx, cancel := context.WithTimeout(bg, time.Minute) // nobody waits for so long
 		defer cancel()
 		h.cancels = append(h.cancels, cancel)
 		wg.Go(func() {

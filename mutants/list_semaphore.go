@@ -368,7 +368,7 @@ var semaphoreMutants = []Mutant{
 		Old:     "case p.attempts, (ending{q.ctx})",
 		New:     "case (ending{q.ctx})",
 		Package: "lock",
-		Tests:   "^TestPermitsArePassedOnAtTheSameMomentAs$",
+		Tests:   "^TestPermitsArePassedOnAtTheSameMomentAs$/^newcomers$",
 	},
 	{
 		Name:    "a permit that was ended by force is passed on",
