@@ -65,6 +65,9 @@ func (s *suite) main(ctx context.Context) error {
 	if s.stress > 0 {
 		return s.stressed(ctx, parts)
 	}
+	if s.race {
+		parts = append(parts, parts[0].spared(s.run)...)
+	}
 	return s.round(ctx, parts, nil)
 }
 
@@ -81,10 +84,13 @@ func (s *suite) round(ctx context.Context, parts []*part, env []string) error {
 	var failed error
 	rest.Go(func() {
 		for _, p := range parts[1:] {
-			failed = errors.Join(failed, r.follow(s.command(ctx, p, 1, env)))
+			failed = errors.Join(failed, r.follow(s.command(ctx, p, p.beside(), env), p.note))
 		}
 	})
-	err := r.follow(s.command(ctx, parts[0], s.beside, env))
+	var err error
+	if first := parts[0]; len(first.packages) > 0 { // not of examples alone
+		err = r.follow(s.command(ctx, first, s.beside, env), "")
+	}
 	rest.Wait()
 	if err := errors.Join(err, failed); err != nil {
 		return err
@@ -96,6 +102,28 @@ func (s *suite) round(ctx context.Context, parts []*part, env []string) error {
 // ten times as slow.
 var alone = []string{"mutants"}
 
+// spared takes out of the packages of p what the race detector has nothing new to see in, and tells how it is run without:
+// the examples, which do what tests do; and, beside what runs of them with it, the rules of every kind on every deployment.
+func (p *part) spared(run string) []*part {
+	examples := &part{dir: p.dir, plain: true}
+	p.packages = slices.DeleteFunc(p.packages, func(pkg string) bool {
+		is := strings.HasPrefix(pkg, module+"examples/")
+		if is {
+			examples.packages = append(examples.packages, pkg)
+		}
+		return is
+	})
+	rules := &part{dir: p.dir, plain: true, run: "^TestConformance", note: " (rules)"}
+	for _, pkg := range p.packages {
+		if _, err := os.Stat(filepath.Join(p.dir, strings.TrimPrefix(pkg, module), "conformance_test.go")); err == nil {
+			rules.packages = append(rules.packages, pkg)
+		}
+	}
+	return slices.DeleteFunc([]*part{rules, examples}, func(p *part) bool {
+		return len(p.packages) == 0 || p.run != "" && run != ""
+	})
+}
+
 // interpreter is the module by which embedded servers run scripts. The race detector is for what uses them: for
 // the interpreter itself it would cost a large part of the time that all tests take. That is sound only for a module without
 // generic code, whose instances the linker could take in place of instrumented ones of other packages.
@@ -104,10 +132,10 @@ const interpreter = "github.com/yuin/gopher-lua"
 // command tests one module, so many of its packages side by side.
 func (s *suite) command(ctx context.Context, p *part, beside int, env []string) *exec.Cmd {
 	args := []string{
-		"test", "-json", "-count=1", "-timeout", s.timeout.String(), "-run", s.run,
+		"test", "-json", "-count=1", "-timeout", s.timeout.String(), "-run", cmp.Or(p.run, s.run),
 		"-p", fmt.Sprint(beside), "-parallel", fmt.Sprint(s.parallel),
 	}
-	if s.race && !slices.Contains(alone, filepath.Base(p.dir)) {
+	if s.race && !p.plain && !slices.Contains(alone, filepath.Base(p.dir)) {
 		args = append(args, "-race", "-gcflags="+interpreter+"/...=-race=false")
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, p.packages...)...)
@@ -123,6 +151,18 @@ func (s *suite) command(ctx context.Context, p *part, beside int, env []string) 
 type part struct {
 	dir      string
 	packages []string
+	plain    bool   // without the race detector
+	run      string // only tests whose names match; empty: as the suite says
+	note     string // what reports add to the names of the packages
+}
+
+// beside is how many of its packages are tested side by side, if it is not the first part: those without the race detector mostly
+// wait.
+func (p *part) beside() int {
+	if p.plain {
+		return 2
+	}
+	return 1
 }
 
 // list finds the packages that have tests.

@@ -62,8 +62,9 @@ type event struct {
 	Output     string
 }
 
-// follow runs `go test -json` and reports what happens. That tests fail is no error: see verdict.
-func (r *report) follow(cmd *exec.Cmd) error {
+// follow runs `go test -json` and reports what happens, with note behind the names of packages. That tests fail is no
+// error: see verdict.
+func (r *report) follow(cmd *exec.Cmd, note string) error {
 	cmd.Stderr = os.Stderr
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
@@ -88,7 +89,7 @@ func (r *report) follow(cmd *exec.Cmd) error {
 		case json.Unmarshal([]byte(line), &e) != nil:
 			r.print("%s", line)
 		default:
-			failed = r.take(&e) || failed
+			failed = r.take(&e, note) || failed
 		}
 	}
 }
@@ -101,10 +102,11 @@ func (r *report) fail(what string) {
 }
 
 // take deals with one event. It tells whether that is the failure of a package.
-func (r *report) take(e *event) (failed bool) {
+func (r *report) take(e *event, note string) (failed bool) {
 	if e.Package == "" {
 		e.Package, _, _ = strings.Cut(e.ImportPath, " ") // "p [p.test]" when it was built
 	}
+	e.Package += note
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c := r.tests[e.Package]

@@ -18,7 +18,7 @@ func told(t *testing.T, events ...event) (string, error) {
 		require.NoError(t, err)
 		var read event
 		require.NoError(t, json.Unmarshal(line, &read))
-		r.take(&read)
+		r.take(&read, "")
 	}
 	return out.String(), r.verdict()
 }
@@ -70,4 +70,34 @@ func TestLongestPackagesGoFirst(t *testing.T) {
 	for _, name := range long {
 		require.DirExists(t, "../../"+name)
 	}
+}
+
+func TestExamplesAndAllRulesGoWithoutTheRaceDetector(t *testing.T) {
+	p, err := list(t.Context(), "../..:./examples/cron ./fair ./watchdog")
+	require.NoError(t, err)
+	rest := p.spared("")
+	require.Equal(t, []string{module + "fair", module + "watchdog"}, p.packages)
+	require.Len(t, rest, 2)
+	require.Equal(t, []string{module + "fair"}, rest[0].packages)
+	require.Equal(t, []string{module + "examples/cron"}, rest[1].packages)
+	s := suite{race: true}
+	for _, p := range rest {
+		require.NotContains(t, s.command(t.Context(), p, 1, nil).Args, "-race")
+	}
+	require.Contains(t, s.command(t.Context(), rest[0], 1, nil).Args, "^TestConformance")
+	require.Contains(t, s.command(t.Context(), p, 1, nil).Args, "-race")
+	require.Empty(t, p.spared("TestX"), "of what the caller has chosen nothing is added")
+}
+
+func TestPackageThatIsTestedTwiceIsToldTwice(t *testing.T) {
+	var out strings.Builder
+	r := newReport(&out, 2)
+	r.take(&event{Action: "run", Package: module + "fair", Test: "TestA"}, "")
+	r.take(&event{Action: "run", Package: module + "fair", Test: "TestA"}, " (rules)")
+	r.take(&event{Action: "fail", Package: module + "fair", Test: "TestA"}, " (rules)")
+	r.take(&event{Action: "pass", Package: module + "fair", Test: "TestA"}, "")
+	r.take(&event{Action: "pass", Package: module + "fair"}, "")
+	require.True(t, r.take(&event{Action: "fail", Package: module + "fair"}, " (rules)"))
+	require.Regexp(t, `ok +fair +0\.0 s +1 tests`, out.String())
+	require.ErrorContains(t, r.verdict(), "fair (rules) TestA")
 }
