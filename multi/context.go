@@ -65,13 +65,13 @@ func (l *Lease) Context(parent context.Context) context.Context {
 	return s
 }
 
-// follow calls end when ctx, which is one of lock i, has ended.
+// follow calls end when lock i is over, of which ctx is a context. If ctx has ended with its parent, it
+// leaves end alone: the parent ends the scope as well, and as what it is, a deadline or a cancellation.
 func (l *Lease) follow(ctx context.Context, i int, end context.CancelCauseFunc) {
 	context.AfterFunc(ctx, func() {
 		if err := l.leases[i].Err(); err != nil {
-			_ = l.over(err)
+			end(l.over(err))
 		}
-		end(context.Cause(ctx))
 	})
 }
 

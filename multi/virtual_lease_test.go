@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -295,6 +296,53 @@ func TestContextCarriesWhatItsParentDoes(t *testing.T) {
 		<-ctx.Done()
 		require.Equal(t, context.DeadlineExceeded, ctx.Err())
 		require.Equal(t, context.DeadlineExceeded, context.Cause(ctx))
+		require.NoError(t, l.Unlock(bg))
+	})
+}
+
+// An abrupt context ends by hand, and tells those who follow it one after the other.
+type abrupt struct {
+	context.Context
+	done  chan struct{}
+	funcs []func()
+}
+
+func (c *abrupt) Done() <-chan struct{} { return c.done }
+
+func (c *abrupt) Err() error {
+	select {
+	case <-c.done:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
+// AfterFunc is how package context follows a context that is not one of its own.
+func (c *abrupt) AfterFunc(f func()) func() bool {
+	c.funcs = append(c.funcs, f)
+	return func() bool { return false }
+}
+
+// A parent tells its children of its end in any order.
+func TestADeadlineIsNoCancellationWhicheverLockHearsOfItFirst(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		l := tryAll(bg, t, multi.New(of(w.client(), "b", "a")...))
+		for _, backwards := range []bool{false, true} {
+			parent := &abrupt{Context: bg, done: make(chan struct{})}
+			ctx := l.Context(parent)
+			require.NotEmpty(t, parent.funcs)
+			close(parent.done)
+			if backwards {
+				slices.Reverse(parent.funcs)
+			}
+			for _, tell := range parent.funcs {
+				tell()
+				synctest.Wait()
+			}
+			require.Equal(t, context.DeadlineExceeded, ctx.Err())
+			require.Equal(t, context.DeadlineExceeded, context.Cause(ctx))
+		}
 		require.NoError(t, l.Unlock(bg))
 	})
 }

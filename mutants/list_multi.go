@@ -280,4 +280,12 @@ var multiMutants = []Mutant{
 		Package: "multi",
 		Tests:   "^TestContextCarriesWhatItsParentDoes$",
 	},
+	{
+		Name:    "the end of the parent is told as a loss is, if the first lock hears of it first",
+		File:    "multi/context.go",
+		Old:     "		if err := l.leases[i].Err(); err != nil {\n			end(l.over(err))\n		}\n",
+		New:     "		if err := l.leases[i].Err(); err != nil {\n			_ = l.over(err)\n		}\n		end(context.Cause(ctx))\n",
+		Package: "multi",
+		Tests:   "^TestADeadlineIsNoCancellationWhicheverLockHearsOfItFirst$",
+	},
 }
