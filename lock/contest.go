@@ -259,7 +259,7 @@ func (ct *contest) begin(t *tenure) (usurped []*tenure) {
 func (ct *contest) leaves() {
 	delete(ct.client.shared, ct.tenure.id)
 	ct.tenure = nil
-	ct.disband(func(*place) bool { return true })
+	ct.disband(everybody)
 }
 
 // end forgets t, and tells whether it was known. Called with mu held.

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lua"
@@ -20,6 +21,10 @@ import (
 // are asked at least every maxUnheard, and nobody begins without their answer. From then on the tenure is closed: it
 // serves those who have waited here since before, and whoever comes now goes to the nodes. When none of those is
 // left, the tenure ends; or, if some still read, it reads from then on, so that others can, too.
+//
+// Why nobody is passed by one of this process who came later (I7): within the tenure the order is that of arrival, and so is it on
+// the nodes for those who go there together. Those who still wait here when the tenure is closed stay, as whoever comes then
+// is before them on the nodes; unless they are behind one who waits there already: they go at once, before others come.
 //
 // Who waits here has a place on the nodes after maxUnseen, so that nobody who comes to another process later is before
 // it, and whoever inspects the lock sees it. As long as nobody else waits, it has its turn here all the same.
@@ -245,14 +250,19 @@ func (ct *contest) close(t *tenure) service {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.serving.closed = true
+	first := slices.IndexFunc(ct.queue, func(p *place) bool { return !p.here })
+	ct.disband(func(i int, _ *place) bool { return first >= 0 && i > first })
 	return ct.serve(t, false)
 }
 
+// everybody is for disband: all who wait for a turn within the tenure.
+func everybody(int, *place) bool { return true }
+
 // disband has those who wait for a turn within this process's tenure, and for whom that is so, ask the nodes: one
 // after the other, so that their places are in the order of their arrival. Called with mu held.
-func (ct *contest) disband(goes func(*place) bool) {
+func (ct *contest) disband(goes func(int, *place) bool) {
 	for i, p := range ct.queue {
-		if p.here && goes(p) {
+		if p.here && goes(i, p) {
 			p.here = false
 			p.leader = ct.leads(p, ct.queue[:i])
 			p.later = p.leader == nil
@@ -295,9 +305,9 @@ func (t *tenure) review() {
 	does := service{passing: waits}
 	if !t.ended && !t.reads && ct.tenure == t {
 		now := time.Now()
-		ct.disband(func(p *place) bool { return now.Sub(p.came) >= maxUnseen })
+		ct.disband(func(_ int, p *place) bool { return !s.closed && now.Sub(p.came) >= maxUnseen })
 		does = ct.serve(t, false)
-		if next := ct.next(t); !t.reads && !s.writing && len(t.present) > 0 && now.Sub(s.wrote) >= maxIdle && (next == nil || !next.writes()) {
+		if next := ct.next(t); !t.reads && !s.writing && len(t.present) > 0 && now.Sub(s.wrote) >= maxIdle && (next == nil || !next.writes() && !s.closed) {
 			does.reads = true
 			ct.readOn(t)
 		}
@@ -314,7 +324,7 @@ func (ct *contest) readOn(t *tenure) {
 	t.joining = &joining{closed: true} // who waits is not known
 	t.reserve.top = t.reserve.last
 	ct.downgrade(t)
-	ct.disband(func(*place) bool { return true })
+	ct.disband(everybody)
 }
 
 // tellReads tells the nodes that t reads. It does not wait. A node that has not heard of it lets nobody
@@ -364,9 +374,9 @@ func (t *tenure) told(b *redlock.Ballot, last int64) {
 		if b.Won() {
 			r.top, t.serving.clear = max(r.top, last), time.Now()
 		}
-		if others { // since when is not known: whoever waits here may have come later
+		if others && !t.serving.closed { // since when is not known: whoever waits here may have come later
 			t.serving.closed = true
-			t.contest.disband(func(*place) bool { return true })
+			t.contest.disband(everybody)
 		}
 		may := t.vacant
 		t.vacant = false

@@ -325,8 +325,8 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "a message that somebody waits elsewhere is ignored",
 		File:    "lock/serve.go",
-		Old:     "\tt.serving.closed = true\n\treturn ct.serve(t, false)",
-		New:     "\treturn ct.serve(t, false)",
+		Old:     "\tt.serving.closed = true\n\tfirst := ",
+		New:     "\tfirst := ",
 		Package: "readwrite",
 		Tests:   "^TestOneElsewhereIsServedInItsTurn$|^TestOneElsewhereThatReadsComesIn",
 	},
@@ -341,7 +341,7 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "those who may have come later are served before one elsewhere",
 		File:    "lock/serve.go",
-		Old:     "\t\t\tt.serving.closed = true\n\t\t\tt.contest.disband(func(*place) bool { return true })\n",
+		Old:     "\t\t\tt.serving.closed = true\n\t\t\tt.contest.disband(everybody)\n",
 		New:     "\t\t\tt.serving.closed = true\n",
 		Package: "readwrite",
 		Tests:   "^TestWhoComesAfterOneWhoseMessageIsLost",
@@ -357,7 +357,7 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "who waits within a process is never seen",
 		File:    "lock/serve.go",
-		Old:     "return now.Sub(p.came) >= maxUnseen",
+		Old:     "return !s.closed && now.Sub(p.came) >= maxUnseen",
 		New:     "return false",
 		Package: "readwrite",
 		Tests:   "^TestWhoWaitsWithinAProcessIsSeen",
@@ -381,7 +381,7 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "a tenure reads on while one of its own waits to write",
 		File:    "lock/serve.go",
-		Old:     " && (next == nil || !next.writes()) {",
+		Old:     " && (next == nil || !next.writes() && !s.closed) {",
 		New:     " && (next == nil || true) {",
 		Package: "readwrite",
 		Tests:   "^TestWhoWaitsWithinAProcessIsSeen",
@@ -445,7 +445,7 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "those who wait for a tenure that ends sleep on",
 		File:    "lock/contest.go",
-		Old:     "\tct.tenure = nil\n\tct.disband(func(*place) bool { return true })\n",
+		Old:     "\tct.tenure = nil\n\tct.disband(everybody)\n",
 		New:     "\tct.tenure = nil\n",
 		Package: "readwrite",
 		Tests:   "^TestALossIsSeenWhileTurns|^TestForceUnlockEndsAllWhoHave",
@@ -553,5 +553,21 @@ var readwriteMutants = []Mutant{
 		New:     "err == nil && len(due) > 0 && false {",
 		Package: "readwrite",
 		Tests:   "^TestALostWakeUpCostsAWriter",
+	},
+	{
+		Name:    "who waits in a closed tenure goes to the nodes, behind those who came later",
+		File:    "lock/serve.go",
+		Old:     "return !s.closed && now.Sub(p.came)",
+		New:     "return now.Sub(p.came)",
+		Package: "readwrite",
+		Tests:   "^TestNobodyIsPassedByOneOfItsProcessWhoCameLater$",
+	},
+	{
+		Name:    "who waits behind one on the nodes stays in a tenure that does not serve it",
+		File:    "lock/serve.go",
+		Old:     "return first >= 0 && i > first",
+		New:     "return false && first < 0",
+		Package: "readwrite",
+		Tests:   "^TestNobodyIsPassedByOneOfItsProcessWhoCameLater$",
 	},
 }

@@ -322,6 +322,49 @@ func TestWhoWaitsWithinAProcessKeepsItsTurnWhenOneElsewhereComes(t *testing.T) {
 	})
 }
 
+// Who comes when somebody elsewhere waits goes to the nodes, and is there behind those of its process who have waited for longer,
+// or has its turn after theirs.
+func TestNobodyIsPassedByOneOfItsProcessWhoCameLater(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		m, other := b.mutex(t), b.mutex(t)
+		// One that waits for a turn here keeps it, however long that takes.
+		reading := b.warm(t, m)
+		writer, stranger := start(bg, m.Lock), start(bg, other.RLock)
+		later := start(bg, m.RLock)
+		time.Sleep(200 * time.Millisecond)
+		require.False(t, later.over())
+		unlock(t, reading)
+		writer.granted(t, time.Now())
+		require.False(t, stranger.over() || later.over())
+		unlock(t, writer.lease)
+		stranger.granted(t, time.Now())
+		later.granted(t, time.Now())
+		unlock(t, stranger.lease, later.lease)
+
+		// One behind somebody who stands on the nodes goes there, too, before others come.
+		reading = b.warm(t, m)
+		writer = start(bg, m.Lock)
+		unlock(t, reading)
+		writer.granted(t, time.Now())
+		first := start(bg, m.Lock)
+		time.Sleep(25 * time.Millisecond)
+		b.requireQueued(t, 1)
+		second := start(bg, m.Lock)
+		b.requireQueued(t, 1)
+		stranger = start(bg, other.Lock)
+		b.requireQueued(t, 3)
+		later = start(bg, m.RLock)
+		unlock(t, writer.lease)
+		for _, w := range []*wait{first, stranger, second, later} {
+			w.granted(t, time.Now())
+			unlock(t, w.lease)
+		}
+		require.Less(t, first.lease.Token(), stranger.lease.Token())
+		require.Less(t, stranger.lease.Token(), second.lease.Token())
+		require.Equal(t, second.lease.Token(), later.lease.Token(), "it has read what the last one wrote")
+	})
+}
+
 // One that gives up leaves nobody behind it asleep, nor what it was passed.
 func TestAWriterThatGivesUpLetsThoseBehindItRead(t *testing.T) {
 	inBubbles(t, func(t *testing.T, b *bubble) {
