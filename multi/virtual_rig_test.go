@@ -115,8 +115,10 @@ func (w *world) renewals() int {
 	return total
 }
 
-// asked is how many acquisitions the first node was asked for, of either kind of lock.
+// asked is how many acquisitions the first node was asked for, of either kind of lock: once all that was sent has arrived there,
+// which may be after a quorum of the others has answered.
 func (w *world) asked() int {
+	synctest.Wait()
 	return len(w.nodes[0].Commands(virtual.Script(lua.Acquire{}.Call().Script().SHA))) +
 		len(w.nodes[0].Commands(virtual.Script(lua.FairAcquire{}.Call().Script().SHA)))
 }
