@@ -27,16 +27,21 @@ func loadBare(nodes []redis.UniversalClient) error {
 	return nil
 }
 
-// raw sends both scripts to all nodes and waits for all of them. It looks at nothing.
+// raw sends both scripts to all nodes, for so many names at once, and waits for all of them. It looks at nothing.
 type raw struct {
+	names int
 	nodes []redis.UniversalClient
 	pipes []*redis.AutoPipeliner
 	ttl   int64
 	ids   atomic.Int64
 }
 
-func openRaw(s site) (locker, error) {
-	r := &raw{nodes: newClients(s), ttl: s.ttl.Milliseconds()}
+func openRaw(names int) func(site) (locker, error) {
+	return func(s site) (locker, error) { return newRaw(s, names) }
+}
+
+func newRaw(s site, names int) (locker, error) {
+	r := &raw{names: names, nodes: newClients(s), ttl: s.ttl.Milliseconds()}
 	for _, n := range r.nodes {
 		pipe, err := n.(*redis.Client).AsyncAutoPipeline()
 		if err != nil {
@@ -53,13 +58,14 @@ func openRaw(s site) (locker, error) {
 }
 
 func (r *raw) handle(name string) handle {
-	id := fmt.Sprint("raw:", r.ids.Add(1))
-	return &rawHandle{
-		raw:     r,
-		acquire: []any{"evalsha", bareAcquire.Hash(), 1, name, id, r.ttl},
-		release: []any{"evalsha", bareRelease.Hash(), 1, name, id},
-		away:    make([]redis.AutoFuture, len(r.nodes)),
+	h := &rawHandle{raw: r}
+	for i := range r.names {
+		id, key := fmt.Sprint("raw:", r.ids.Add(1)), fmt.Sprint(name, "/", i)
+		h.acquire = append(h.acquire, []any{"evalsha", bareAcquire.Hash(), 1, key, id, r.ttl})
+		h.release = append(h.release, []any{"evalsha", bareRelease.Hash(), 1, key, id})
 	}
+	h.away = make([]redis.AutoFuture, 0, len(r.nodes)*r.names)
+	return h
 }
 
 func (r *raw) close() {
@@ -71,7 +77,7 @@ func (r *raw) close() {
 
 type rawHandle struct {
 	*raw
-	acquire, release []any
+	acquire, release [][]any
 	away             []redis.AutoFuture
 }
 
@@ -81,9 +87,12 @@ func (h *rawHandle) lock(ctx context.Context) (held, error) {
 
 func (h *rawHandle) unlock() error { return h.send(context.Background(), h.release) }
 
-func (h *rawHandle) send(ctx context.Context, args []any) error {
-	for i, p := range h.pipes {
-		h.away[i] = p.Submit(ctx, redis.NewCmd(ctx, args...))
+func (h *rawHandle) send(ctx context.Context, commands [][]any) error {
+	h.away = h.away[:0]
+	for _, p := range h.pipes {
+		for _, args := range commands {
+			h.away = append(h.away, p.Submit(ctx, redis.NewCmd(ctx, args...)))
+		}
 	}
 	var failed error
 	for _, f := range h.away {

@@ -17,7 +17,7 @@ func severalLocks(b *bench) error {
 	t := newTable([]string{"N", "processes", "goroutines", "contender"}, severalColumns)
 	var targets []target
 	for _, n := range b.ns(1, 5) {
-		s, err := b.compare(b.among(n, "holdfast", "several"), func(c contender) (figures, error) {
+		s, err := b.compare(b.among(n, "holdfast", "several", "raw", "raw-several"), func(c contender) (figures, error) {
 			return b.try(c, b.on(n, job{Workers: 1, Own: true}, b.span))
 		})
 		if err != nil {
@@ -28,7 +28,8 @@ func severalLocks(b *bench) error {
 		if n > 1 {
 			limit = 1.3
 		}
-		targets = append(targets, atMost(fmt.Sprintf("N = %d: p50 of %d free names ÷ of one", n, severalNames), s.ratio("several", p50, "holdfast"), limit))
+		targets = append(targets, atMost(fmt.Sprintf("N = %d: p50 of %d free names ÷ of one", n, severalNames), s.ratio("several", p50, "holdfast"), limit).
+			floored("raw-several", s.ratio("raw-several", p50, "raw")))
 		const programs = 2
 		for _, workers := range b.crowds(programs, 8) {
 			s, err := b.compare(b.among(n, "several", "several-opposite"), func(c contender) (figures, error) {
