@@ -248,7 +248,7 @@ func mutants() []Mutant {
 			Name: "a lock does not rest after a crash",
 			By:   "stays",
 			Cell: staying(1, KillWorker, Isolate),
-			Edits: []Edit{{"lock/linger.go",
+			Edits: []Edit{{"lock/setting.go",
 				"time.Duration { return ttl + s.rest }",
 				"time.Duration { return ttl }"}},
 		},

@@ -24,8 +24,6 @@ const tryTime = time.Second
 // tryPatience is how much of tryTime is kept for giving back.
 func tryPatience(nodeTimeout time.Duration) time.Duration { return min(nodeTimeout, tryTime/4) }
 
-var errTryOver = errors.New("the time of a TryLock is over")
-
 // An acquisition is one call of Lock or TryLock.
 type acquisition struct {
 	engine *engine

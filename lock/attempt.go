@@ -2,7 +2,6 @@ package lock
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -205,13 +204,4 @@ func (t *tenure) giveBack(seen bool) {
 		defer cancel()
 		_ = b.Wait(ctx)
 	}
-}
-
-// contextError is why ctx ended, with its cause if that says more.
-func contextError(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if cause == nil || errors.Is(err, cause) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", err, cause)
 }

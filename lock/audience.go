@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/kind"
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
@@ -109,11 +108,6 @@ func (s *audience) end(a *acquisition, l *Lease, err error) {
 	}
 }
 
-// about is what observers are told of the acquisition before it has ended.
-func (a *acquisition) about() Acquisition {
-	return Acquisition{LockKind: a.engine.about(), Name: a.engine.name, Try: !a.blocks, Start: a.began}
-}
-
 // waiting tells that a has to wait.
 func (s *audience) waiting(a *acquisition) {
 	for _, f := range s.waits {
@@ -150,18 +144,6 @@ func (s *audience) leave(h *hold) context.Context {
 	ctx := h.observed
 	h.observed = nil
 	return ctx
-}
-
-// report is what is told of the end of h, for reason.
-func (h *hold) report(reason Reason) HoldEnd {
-	e := h.engine
-	if h.by != nil {
-		e = h.by
-	}
-	return HoldEnd{
-		LockKind: e.about(), Name: h.engine.name, Hold: h.name(), Token: h.token,
-		Held: time.Since(h.began), Reason: reason,
-	}
 }
 
 // over tells, on this goroutine, that h has ended.
@@ -361,23 +343,4 @@ func (s *audience) recovered() {
 	if !said {
 		s.journal.Error("lock: an observer has panicked; this is said once", "panic", p, "stack", string(debug.Stack()))
 	}
-}
-
-// about is what observers are told of the lock's kind.
-func (e *engine) about() LockKind {
-	k := LockKind{Kind: "reentrant"}
-	switch e.kind.Family() {
-	case kind.ReadWrite:
-		k = LockKind{Kind: "readwrite", Mode: "write"}
-		if e.reads() {
-			k.Mode = "read"
-		}
-	case kind.Semaphore:
-		k.Kind = "semaphore"
-	default:
-		if e.order == queued {
-			k.Kind = "fair"
-		}
-	}
-	return k
 }

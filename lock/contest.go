@@ -346,20 +346,3 @@ func (ct *contest) seen() denial {
 	}
 	return *ct.last
 }
-
-// known is what this process knows of why the engine's lock is not to be had.
-func (e *engine) known() denial {
-	c := e.client
-	c.mu.Lock()
-	ct := c.contests[e.contest()]
-	if ct == nil {
-		c.mu.Unlock()
-		return denial{}
-	}
-	d, b := ct.seen(), ct.asking
-	c.mu.Unlock()
-	if d.holder == "" && d.err == nil && b != nil {
-		return e.cutOff(b)
-	}
-	return d
-}

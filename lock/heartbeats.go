@@ -160,15 +160,6 @@ func (c *Client) listening() bool {
 	return isClosed(c.listens.Ready())
 }
 
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
 // heard takes a message: which hold's turn it is, and what made it so. Without one,
 // messages may have been missed: a beat has every free lock's head woken again.
 func (c *Client) heard(message string) {

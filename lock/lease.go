@@ -173,18 +173,6 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	}
 }
 
-// endless is ctx without its end, for what gives a lock back.
-func endless(ctx context.Context) context.Context {
-	switch {
-	case ctx == nil:
-		return context.Background() // a lock that is not given back would be held for ever
-	case ctx.Done() != nil:
-		return context.WithoutCancel(ctx)
-	default:
-		return ctx
-	}
-}
-
 // An unlocking is what the end of a lease leaves to be done.
 type unlocking uint8
 

@@ -14,12 +14,6 @@ import (
 // with a TTL that is long enough, and is left to expire. Validity counts from the TTL alone, so a lease is
 // over before its key is, by that much more.
 
-// granted is the TTL of the key of a new hold.
-func (s settings) granted() time.Duration { return s.extended(max(s.ttl, s.minHold)) }
-
-// extended is the TTL of a key whose lease is extended by ttl.
-func (s settings) extended(ttl time.Duration) time.Duration { return ttl + s.rest }
-
 // stays is for how long the lock stays taken after a release.
 func (t *tenure) stays() time.Duration {
 	t.mu.Lock()

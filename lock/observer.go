@@ -45,12 +45,6 @@ type Observer struct {
 	Answered func(NodeAnswer)
 }
 
-// WithObserver adds an observer. Several are called in the order in which they were added, and each
-// gets the context that the one before has made.
-func WithObserver(o Observer) ClientOption {
-	return clientOption(func(s *clientSettings) { s.observers = append(s.observers, o) })
-}
-
 // A LockKind says what kind of lock an observer is told of.
 type LockKind struct {
 	Kind string // "reentrant", "fair", "readwrite" or "semaphore"

@@ -278,8 +278,17 @@ func (s *slot) change() <-chan struct{} {
 	return s.changed
 }
 
-var closed = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()
+// holdsKey asks a context whether it comes from a valid lease of this name.
+type holdsKey struct{ name string }
+
+// unowned is a context whose parent's owner, and what that holds, concern it no more.
+type unowned struct{ context.Context }
+
+// Value implements [context.Context].
+func (u unowned) Value(key any) any {
+	switch key.(type) {
+	case ownerKey, holdsKey:
+		return nil
+	}
+	return u.Context.Value(key)
+}

@@ -123,7 +123,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name:    "a waiter lives for twice its heartbeat",
-		File:    "lock/option.go",
+		File:    "lock/setting.go",
 		Old:     "return s.beat * 3 / 4",
 		New:     "return s.beat * 2",
 		Package: "lock",
@@ -131,7 +131,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name:    "signs of life are as rare as heartbeats",
-		File:    "lock/option.go",
+		File:    "lock/setting.go",
 		Old:     "return s.beat / 4",
 		New:     "return s.beat",
 		Package: "lock",

@@ -4,7 +4,7 @@ package main
 var lockClientMutants = []Mutant{
 	{
 		Name:    "a TTL that is all drift is accepted",
-		File:    "lock/option.go",
+		File:    "lock/setting.go",
 		Old:     "case ttl <= drift:",
 		New:     "case ttl < drift:",
 		Package: "lock",
@@ -12,7 +12,7 @@ var lockClientMutants = []Mutant{
 	},
 	{
 		Name:    "a TTL as long as the retention is accepted",
-		File:    "lock/option.go",
+		File:    "lock/setting.go",
 		Old:     "case ttl >= c.retention:",
 		New:     "case ttl > c.retention:",
 		Package: "lock",
@@ -20,7 +20,7 @@ var lockClientMutants = []Mutant{
 	},
 	{
 		Name:    "a TTL as long as the guard is refused",
-		File:    "lock/option.go",
+		File:    "lock/setting.go",
 		Old:     "ttl > c.guard:",
 		New:     "ttl >= c.guard:",
 		Package: "lock",
@@ -136,7 +136,7 @@ var lockClientMutants = []Mutant{
 	},
 	{
 		Name:    "a heartbeat of a moment is accepted",
-		File:    "lock/option.go",
+		File:    "lock/setting.go",
 		Old:     "case s.beat < minBeat:",
 		New:     "case s.beat <= 0:",
 		Package: "lock",

@@ -55,7 +55,7 @@ var lockLeaseMutants = []Mutant{
 	},
 	{
 		Name:    "Unlock ends with its context",
-		File:    "lock/lease.go",
+		File:    "lock/ending.go",
 		Old:     "		return context.WithoutCancel(ctx)",
 		New:     "		return ctx",
 		Package: "lock",

@@ -20,7 +20,7 @@ var lockLingerMutants = []Mutant{
 	},
 	{
 		Name:    "a min hold ends with a crash",
-		File:    "lock/linger.go",
+		File:    "lock/setting.go",
 		Old:     "s.extended(max(s.ttl, s.minHold))",
 		New:     "s.extended(s.ttl)",
 		Package: "lock",
@@ -60,7 +60,7 @@ var lockLingerMutants = []Mutant{
 	},
 	{
 		Name:    "a lock does not rest after a crash",
-		File:    "lock/linger.go",
+		File:    "lock/setting.go",
 		Old:     "return ttl + s.rest",
 		New:     "return ttl",
 		Package: "lock",
@@ -101,7 +101,7 @@ var lockLingerMutants = []Mutant{
 	},
 	{
 		Name:    "a key outlives the guard",
-		File:    "lock/option.go",
+		File:    "lock/setting.go",
 		Old:     "case c.guard > 0 && d > c.guard:",
 		New:     "case c.guard < 0:",
 		Package: "lock",

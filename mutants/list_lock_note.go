@@ -124,7 +124,7 @@ var lockNoteMutants = []Mutant{
 	},
 	{
 		Name:    "a label of control characters",
-		File:    "lock/note.go",
+		File:    "lock/description.go",
 		Old:     "if !unicode.IsPrint(r) {\n\t\t\treturn fmt",
 		New:     "if r == 0 {\n\t\t\treturn fmt",
 		Package: "lock",

@@ -84,7 +84,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "a mutex and a read-write lock wait for each other",
-		File:    "lock/denial.go",
+		File:    "lock/deny.go",
 		Old:     "foreign >= g.Quorum() {",
 		New:     "false && other == 0 {",
 		Package: "readwrite",

@@ -32,17 +32,18 @@ type room struct {
 // below it. docs/architecture.md has the same table.
 var rooms = []room{
 	{"What do operators see?", []string{"inspect.go", "survey.go", "list.go", "force.go"}},
-	{"What does a user see?", []string{"client.go", "shutdown.go", "locker.go", "option.go", "health.go", "together.go", "context.go", "holds.go", "hook.go"}},
-	{"How does a call get its lock?", []string{"acquire.go", "reenter.go", "trial.go"}},
+	{"What does a user see?", []string{"client.go", "shutdown.go", "option.go", "locker.go", "together.go", "health.go", "context.go", "holds.go", "hook.go"}},
+	{"How does a call get its lock?", []string{"acquire.go", "reenter.go", "trial.go", "fail.go"}},
 	{"How does a call that waits come to its turn?", []string{"contender.go", "queuer.go", "ask.go", "successor.go", "heartbeats.go"}},
-	{"How is a lock taken at the nodes, and why is it not to be had?", []string{"attempt.go", "denial.go"}},
+	{"How is a lock taken at the nodes, and why is it not to be had?", []string{"attempt.go", "deny.go"}},
 	{"How does a lease end?", []string{"release.go", "parting.go", "downgrade.go", "close.go"}},
-	{"Who of this process is next, and where does a token come from?", []string{"pass.go", "serve.go", "relay.go", "lead.go", "join.go", "reserve.go"}},
-	{"How is it kept, and where is a loss decided?", []string{"renew.go", "restore.go", "recovery.go", "probe.go", "loss.go"}},
-	{"What are the nodes told of a tenure?", []string{"vacate.go", "linger.go", "slots.go"}},
-	{"Who is told of it?", []string{"audience.go", "profile.go"}},
-	{"What is there, and who has what?", []string{"engine.go", "tenure.go", "hold.go", "lease.go", "work.go", "owner.go", "contest.go", "place.go", "observer.go"}},
-	{"What stands by itself?", []string{"errors.go", "reason.go", "state.go", "glob.go", "rivals.go", "journal.go", "note.go"}},
+	{"Who of this process is next, and where does a token come from?", []string{"pass.go", "reserve.go", "serve.go", "join.go", "relay.go"}},
+	{"How is a tenure kept, and where is a loss decided?", []string{"loss.go", "restore.go", "renew.go", "recovery.go", "probe.go"}},
+	{"Who waits here?", []string{"lead.go"}},
+	{"What are the nodes told of a tenure?", []string{"vacate.go", "linger.go", "note.go", "slots.go"}},
+	{"Who is told of it?", []string{"audience.go", "profile.go", "about.go"}},
+	{"What is there, and who has what?", []string{"engine.go", "setting.go", "owner.go", "lease.go", "work.go", "failure.go", "hold.go", "tenure.go", "tokens.go", "contest.go", "place.go", "observer.go"}},
+	{"What stands by itself?", []string{"errors.go", "reason.go", "state.go", "denial.go", "description.go", "journal.go", "glob.go", "rivals.go", "ending.go"}},
 }
 
 // TestReferencesPointDownOnly holds that no code of package lock refers to a room above its own, apart from what
