@@ -70,7 +70,7 @@ func mutants() []Mutant {
 			By:   "loss",
 			Cell: cell("calm", 1, nil),
 			Edits: []Edit{
-				{"lock/lease.go", "l.reason == ReasonNone && !time.Now().Before(l.deadline)", "false"},
+				{"lock/loss.go", "l.reason == ReasonNone && !time.Now().Before(l.deadline)", "false"},
 				{"lock/loss.go", "\t\tif !now.Before(l.deadline) {", "\t\tif false && !now.Before(l.deadline) {"},
 			},
 		},
@@ -140,7 +140,7 @@ func mutants() []Mutant {
 			By:   "kept",
 			Cell: inTurn(3),
 			Edits: []Edit{
-				{"lock/renew.go", "	if missing == nil || ended {", "	if true || ended {"},
+				{"lock/repair.go", "	if missing == nil || ended {", "	if true || ended {"},
 				{"lock/restore.go", "	case !restored && has > 0 &&", "	case false &&"},
 			},
 		},
@@ -191,7 +191,7 @@ func mutants() []Mutant {
 			Name: "a lease passed on, and its context not ended",
 			By:   "loss",
 			Cell: passing(1),
-			Edits: []Edit{{"lock/lease.go",
+			Edits: []Edit{{"lock/unlock.go",
 				"h.writes == 0 && h.engine.shared != nil\n	h.mu.Unlock()\n	l.cancel()\n",
 				"h.writes == 0 && h.engine.shared != nil\n	h.mu.Unlock()\n	if h.contest.wanted() {\n		defer time.AfterFunc(time.Second, l.cancel)\n	} else {\n		l.cancel()\n	}\n"}},
 		},

@@ -319,3 +319,12 @@ func (a *acquisition) quit() {
 		_ = l.Unlock(a.ctx) // whoever is next has it, or learns of its loss
 	}
 }
+
+// traced is watched, in a region.
+func (a *acquisition) traced(block bool) (l *Lease, err error) {
+	trace.WithRegion(a.ctx, waiting, func() { l, err = a.watched(block) })
+	if l != nil && a.handover != HandoverReentry {
+		a.engine.client.tasks.begin(a.ctx, l.hold)
+	}
+	return l, err
+}

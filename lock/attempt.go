@@ -205,3 +205,44 @@ func (t *tenure) giveBack(seen bool) {
 		_ = b.Wait(ctx)
 	}
 }
+
+// won has t begin, in place of p's wait if there was one. It fails if the client is closed, or
+// about to be.
+func (c *Client) won(t *tenure, p *place) bool {
+	c.mu.Lock()
+	if c.draining {
+		c.mu.Unlock()
+		return false
+	}
+	ct := c.contest(t.engine.contest())
+	usurped := ct.begin(t)
+	t.contest = ct
+	forced := ct.forced
+	ct.last, ct.asking = nil, nil
+	ct.even = false
+	if ct.rivals != nil {
+		ct.rivals.lost = 0
+	}
+	if p != nil {
+		ct.bring(t, p)
+		p.starting, p.later = false, false
+		ct.remove(p)
+	}
+	for _, p := range ct.queue {
+		if p.later && t.serving != nil {
+			if t.takes(p); p.here {
+				p.later = false
+			}
+		}
+	}
+	ct.advance()
+	c.mu.Unlock()
+	for _, before := range usurped {
+		reason := ReasonGone
+		if forced == before.id {
+			reason = ReasonForced
+		}
+		before.lose(reason)
+	}
+	return true
+}

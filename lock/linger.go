@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"context"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lua"
@@ -58,13 +57,4 @@ func (t *tenure) keeping(d time.Duration) redlock.Motion {
 		Until:     t.outlives(),
 		Unsent:    2 * t.engine.client.group.NodeTimeout(), // Unlock has a bound
 	}
-}
-
-// keep ends the tenure but lets the lock stay taken for d. It gives up the turn of s. ctx never
-// ends.
-func (t *tenure) keep(ctx context.Context, s *slot, d time.Duration) *redlock.Ballot {
-	b, _ := t.engine.client.group.Decide(ctx, t.keeping(d))
-	s.give()
-	t.engine.client.over(t, nil)
-	return b
 }

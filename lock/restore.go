@@ -56,14 +56,6 @@ func judge(g *redlock.Group, b *redlock.Ballot, restored bool) verdict {
 	return undecided
 }
 
-// unlessFree is err, or errFree.
-func unlessFree(e lua.Extended, err error) error {
-	if err == nil && e == lua.ExtendFree {
-		return errFree
-	}
-	return err
-}
-
 // restoration is extension, but a node that is free and vouches for the hold has it again.
 func (t *tenure) restoration(ttl time.Duration) redlock.Motion {
 	g := t.engine.client.group

@@ -55,7 +55,7 @@ var lockEndMutants = []Mutant{
 	},
 	{
 		Name:    "a hold that was forced counts as gone",
-		File:    "lock/force.go",
+		File:    "lock/gone.go",
 		Old:     "e == lua.ExtendForced {",
 		New:     "false && e == lua.ExtendForced {",
 		Package: "lock",

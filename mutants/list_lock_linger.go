@@ -85,7 +85,7 @@ var lockLingerMutants = []Mutant{
 	},
 	{
 		Name:    "an extension forgets the rest",
-		File:    "lock/lease.go",
+		File:    "lock/extend.go",
 		Old:     "TTL:       t.engine.set.extended(ttl),",
 		New:     "TTL:       ttl,",
 		Package: "lock",
@@ -93,7 +93,7 @@ var lockLingerMutants = []Mutant{
 	},
 	{
 		Name:    "the rest counts as validity",
-		File:    "lock/lease.go",
+		File:    "lock/extend.go",
 		Old:     "validity = g.Validity(b.Start(), ttl)",
 		New:     "validity = g.Validity(b.Start(), h.engine.set.extended(ttl))",
 		Package: "lock",

@@ -234,7 +234,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "an extension writes the first token",
-		File:    "lock/lease.go",
+		File:    "lock/extend.go",
 		Old:     "count, token, noted, reads := t.count(), t.reserve.top,",
 		New:     "count, token, noted, reads := t.count(), t.first.token,",
 		Package: "lock",
@@ -242,7 +242,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a repair writes the first token",
-		File:    "lock/renew.go",
+		File:    "lock/repair.go",
 		Old:     "count, token, ended, reads := t.count(), t.reserve.top, t.ended",
 		New:     "count, token, ended, reads := t.count(), t.first.token, t.ended",
 		Package: "lock",
@@ -307,7 +307,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a process does not notice that it has had its turn",
-		File:    "lock/contest.go",
+		File:    "lock/attempt.go",
 		Old:     "		ct.rivals.lost = 0\n",
 		New:     "",
 		Package: "lock",

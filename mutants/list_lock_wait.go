@@ -82,7 +82,7 @@ var lockWaitMutants = []Mutant{
 	},
 	{
 		Name: "a client that is closed grants",
-		File: "lock/contest.go",
+		File: "lock/attempt.go",
 		Old: `	if c.draining {
 		c.mu.Unlock()
 		return false`,
@@ -103,7 +103,7 @@ var lockWaitMutants = []Mutant{
 	},
 	{
 		Name: "who had it before is not told of the next one",
-		File: "lock/contest.go",
+		File: "lock/attempt.go",
 		Old: `		before.lose(reason)
 `,
 		New: `		_ = reason

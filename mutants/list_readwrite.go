@@ -76,7 +76,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "a downgrade is not told",
-		File:    "lock/lease.go",
+		File:    "lock/unlock.go",
 		Old:     "downgrade := inner && err == nil && !l.reads",
 		New:     "downgrade := inner && err == nil && l.reads",
 		Package: "readwrite",
@@ -116,7 +116,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "who follows is not brought in",
-		File:    "lock/contest.go",
+		File:    "lock/attempt.go",
 		Old:     "		ct.bring(t, p)\n",
 		New:     "",
 		Package: "readwrite",

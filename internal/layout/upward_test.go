@@ -8,13 +8,14 @@ var upward = map[string][]string{
 	},
 	"acquire.go": {
 		"Client.audience", "Client.closing", "Client.enter", "Client.fails", "Client.grants", "Client.group",
-		"Client.leave",
+		"Client.leave", "Client.tasks",
 	},
 	"ask.go": {
 		"Client.group", "acquisition.ctx", "acquisition.engine",
 	},
 	"attempt.go": {
-		"Client.group", "Client.listen", "Client.retention", "tryPatience",
+		"Client", "Client.draining", "Client.group", "Client.listen", "Client.mu", "Client.retention",
+		"tryPatience",
 	},
 	"audience.go": {
 		"acquisition", "acquisition.began", "acquisition.contended", "acquisition.ctx", "acquisition.handover",
@@ -29,32 +30,33 @@ var upward = map[string][]string{
 		"poll",
 	},
 	"contest.go": {
-		"Client", "Client.contests", "Client.draining", "Client.freed", "Client.held", "Client.made", "Client.mu",
-		"Client.shared", "Client.taken", "Client.watchdog", "contest.advance", "contest.bring", "contest.desert",
-		"contest.disband", "contest.disperse", "contest.leads", "contest.wakeLater", "heartbeats",
-		"heartbeats.ward", "relay", "relay.slots", "relay.token", "tenure.lose", "tenure.takes",
+		"Client", "Client.contests", "Client.freed", "Client.held", "Client.made", "Client.mu", "Client.shared",
+		"Client.taken", "Client.watchdog", "contest.advance", "contest.desert", "contest.disband",
+		"contest.disperse", "contest.leads", "contest.wakeLater", "heartbeats", "heartbeats.ward", "relay",
+		"relay.slots", "relay.token", "tenure.takes",
 	},
 	"deny.go": {
 		"Client.contests", "Client.group", "Client.mu",
 	},
 	"downgrade.go": {
-		"Client.enter", "Client.group", "Client.leave", "Client.mu",
+		"Client.enter", "Client.leave", "Client.mu",
 	},
 	"engine.go": {
-		"Client", "Client.alone", "Client.channels", "Client.guard", "Client.locks", "Client.prefix",
-		"Client.retention", "Inspector", "Lease.Context", "Locker", "Option", "Option.lock", "engine.acquire",
-		"engine.work",
+		"Client", "Client.alone", "Client.channels", "Client.guard", "Client.retention", "Inspector", "Locker",
+	},
+	"extend.go": {
+		"Client.enter", "Client.group", "Client.leave", "Client.retention",
 	},
 	"fail.go": {
 		"Client.closing", "Client.made",
+	},
+	"gone.go": {
+		"Client.group",
 	},
 	"heartbeats.go": {
 		"Client", "Client.channels", "Client.contests", "Client.group", "Client.hub", "Client.id",
 		"Client.listens", "Client.made", "Client.mu", "Client.numbers", "Client.queuers", "Client.shared",
 		"Client.watchdog", "acquisition.engine", "poll",
-	},
-	"hold.go": {
-		"tenure.lose",
 	},
 	"hook.go": {
 		"engine.ForceUnlockHold",
@@ -67,13 +69,8 @@ var upward = map[string][]string{
 		"maxUnheard", "place.writes", "queuer", "queuer.place", "queuer.round", "queuer.tenure", "queuer.ticket",
 		"tenure.joins",
 	},
-	"lease.go": {
-		"Client.enter", "Client.group", "Client.leave", "Client.retention", "gone", "hold.downgrade",
-		"hold.release", "judge", "restorable", "tenure.expire", "tenure.numbered", "tenure.restoration",
-		"tenure.whyGone", "undecided", "unlessFree",
-	},
 	"linger.go": {
-		"Client.group", "Client.over",
+		"Client.group",
 	},
 	"loss.go": {
 		"Client", "Client.audience", "Client.group", "Client.journal", "Client.over", "Client.tasks",
@@ -100,8 +97,7 @@ var upward = map[string][]string{
 		"Client.watchdog",
 	},
 	"profile.go": {
-		"Client.tasks", "acquisition", "acquisition.ctx", "acquisition.engine", "acquisition.handover",
-		"acquisition.watched",
+		"acquisition", "acquisition.ctx", "acquisition.engine",
 	},
 	"queuer.go": {
 		"Client.closing", "Client.group", "Client.newcomers", "Client.returners", "acquisition",
@@ -119,11 +115,13 @@ var upward = map[string][]string{
 		"acquisition.engine", "acquisition.slot",
 	},
 	"release.go": {
-		"Client.audience", "Client.group", "Client.journal", "Client.leave", "Client.tasks", "tenure.askWhyGone",
+		"Client.audience", "Client.group", "Client.journal", "Client.leave", "Client.tasks",
 	},
 	"renew.go": {
-		"Client.audience", "Client.contests", "Client.group", "Client.guard", "Client.journal", "Client.mu",
-		"Client.retention", "tenure.whyGone",
+		"Client.audience", "Client.contests", "Client.group", "Client.journal", "Client.mu",
+	},
+	"repair.go": {
+		"Client.group", "Client.guard", "Client.retention",
 	},
 	"reserve.go": {
 		"Client.alone", "Client.group", "Client.mu", "Client.retention",
@@ -133,22 +131,25 @@ var upward = map[string][]string{
 	},
 	"serve.go": {
 		"Client.draining", "Client.group", "Client.mu", "acquisition.ctx", "acquisition.engine",
-		"acquisition.slot", "contest.downgrade", "tenure.remaining",
+		"acquisition.slot", "contest.downgrade",
 	},
 	"setting.go": {
 		"Client", "Client.group", "Client.guard", "Client.retention",
 	},
 	"slots.go": {
-		"Client.group", "tenure.repair",
+		"Client.group",
 	},
 	"successor.go": {
 		"Client.group", "Client.mu", "acquisition.engine", "acquisition.handover",
 	},
 	"tenure.go": {
-		"Client.group", "Client.newID", "Client.watchdog", "joining", "numbering", "serving", "tenure.gives",
+		"Client.group", "Client.newID", "Client.watchdog", "joining", "numbering", "serving",
 	},
 	"trial.go": {
 		"Client.audience", "Client.group",
+	},
+	"unlock.go": {
+		"Client.enter",
 	},
 	"vacate.go": {
 		"Client.group", "markLife",
