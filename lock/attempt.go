@@ -208,7 +208,7 @@ func (t *tenure) giveBack(seen bool) {
 
 // won has t begin, in place of p's wait if there was one. It fails if the client is closed, or
 // about to be.
-func (c *Client) won(t *tenure, p *place) bool {
+func (c *core) won(t *tenure, p *place) bool {
 	c.mu.Lock()
 	if c.draining {
 		c.mu.Unlock()

@@ -34,10 +34,3 @@ func (h *hold) downgrade(ctx context.Context) error {
 	}
 	return nil
 }
-
-// downgrade moves t, which writes and is to read. Called with mu held.
-func (ct *contest) downgrade(t *tenure) {
-	ct.tenure = nil
-	// Not the last one: others do not join it.
-	ct.reads = append([]*tenure{t}, ct.reads...)
-}

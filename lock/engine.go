@@ -8,7 +8,7 @@ import (
 // An engine is one lock of any kind: what the packages of the kinds, such as reentrant, wrap.
 // It is immutable.
 type engine struct {
-	client   *Client
+	client   *core
 	kind     kind.Kind
 	name     string
 	key      string // lua.Keys.Lock

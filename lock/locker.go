@@ -94,7 +94,7 @@ func init() {
 // newEngine makes the lock called name. It talks to no node. What is wrong with c, name or opts
 // is the error of every later call.
 func newEngine(c *Client, k kind.Kind, name string, opts []Option) *engine {
-	e := &engine{client: c, kind: k, name: name}
+	e := &engine{kind: k, name: name}
 	if _, ok := k.(kind.Queue); ok {
 		e.order = queued
 	}
@@ -108,7 +108,7 @@ func newEngine(c *Client, k kind.Kind, name string, opts []Option) *engine {
 		e.err = errors.New("lock: the client is nil")
 		return e
 	}
-	e.set = c.locks
+	e.client, e.set = &c.core, c.locks
 	for _, o := range opts {
 		if o == nil {
 			e.err = fmt.Errorf("lock %q: an option is nil", name)
@@ -118,7 +118,7 @@ func newEngine(c *Client, k kind.Kind, name string, opts []Option) *engine {
 	}
 	keys, err := lua.NewKeys(c.prefix, name)
 	if err == nil {
-		err = e.set.check(c)
+		err = e.set.check(e.client)
 	}
 	if err != nil {
 		e.err = fmt.Errorf("lock: %w", err)

@@ -111,13 +111,13 @@ func (t *tenure) abandon(lost []*hold) {
 }
 
 // allLost tells of holds that are lost whoever wants to know.
-func (c *Client) allLost(holds []*hold) {
+func (c *core) allLost(holds []*hold) {
 	for _, h := range holds {
 		c.lost(h, h.reason)
 	}
 }
 
-func (c *Client) lost(h *hold, reason Reason) {
+func (c *core) lost(h *hold, reason Reason) {
 	c.journal.lost(h, reason)
 	c.audience.lost(h, reason)
 	c.tasks.end(h)

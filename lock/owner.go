@@ -80,7 +80,7 @@ func (o *owner) isOver() bool {
 // A slot is an owner's place for one name on one client: the hold that it has there.
 type slot struct {
 	owner  *owner
-	client *Client
+	client *core
 	key    string
 
 	users int // who needs the slot to stay; guarded by owner.mu
@@ -104,7 +104,7 @@ func (l *lines) release() *[]chan struct{} { return &l.releasers }
 func (l *lines) acquire() *[]chan struct{} { return &l.acquirers }
 
 // slot returns the owner's place for key, which stays until leave.
-func (o *owner) slot(c *Client, key string) *slot {
+func (o *owner) slot(c *core, key string) *slot {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, s := range o.slots {

@@ -15,9 +15,7 @@ const (
 	maxReign = 50 * time.Millisecond
 	// maxAlone is the bound if nobody else seems to wait: some only poll, and listen to nothing.
 	maxAlone = poll
-	// fairChance is for how long this process's own waiters then leave the others alone: until
-	// a message wakes them, as it wakes the others, or for so long.
-	fairChance = 20 * time.Millisecond
+
 	// comebacks is how often a hold that ends lets other goroutines run, in case one of them
 	// is about to come back for the name.
 	comebacks = 16
@@ -68,13 +66,6 @@ func (h *hold) linger() {
 		}
 		runtime.Gosched()
 	}
-}
-
-// wanted tells whether somebody here waits.
-func (ct *contest) wanted() bool {
-	ct.client.mu.Lock()
-	defer ct.client.mu.Unlock()
-	return len(ct.queue) > 0
 }
 
 // pass has the next hold of t begin, if somebody here is next and the nodes need not be asked.
@@ -153,13 +144,6 @@ func (t *tenure) due(now time.Time) bool {
 	return now.Sub(t.since) >= maxAlone
 }
 
-// take removes p, which has been passed the lock, and wakes it. Whoever is at the head now need
-// not know it before the tenure ends. Called with mu held.
-func (ct *contest) take(p *place) {
-	ct.drop(p)
-	p.stir(false)
-}
-
 // finish ends a tenure of which no hold is in progress.
 func (t *tenure) finish() {
 	t.vacate(false)
@@ -194,50 +178,4 @@ func (t *tenure) handOver(ctx context.Context, s *slot) *redlock.Ballot {
 	b.Send(ctx)
 	_ = b.Wait(ctx) // it is decided within the node timeout, once it is sent
 	return b
-}
-
-// expects tells whether somebody here waits for t to end, and which queuer is its successor.
-func (ct *contest) expects(t *tenure) (successor *place, waited bool) {
-	ct.client.mu.Lock()
-	defer ct.client.mu.Unlock()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.reads {
-		successor = ct.successor()
-	}
-	return successor, len(ct.queue) > 0
-}
-
-// over notes that t has ended, and has the next one here try: successor, if the nodes count on it.
-// The release is in the lanes by now, so it is executed before what the next one sends.
-func (c *Client) over(t *tenure, successor *place) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	successor.succeed() // whatever has become of t: nobody else wakes it
-	ct := t.contest
-	if ct == nil || !ct.end(t) {
-		return
-	}
-	if ct.even {
-		ct.wakeLater(fairChance, false)
-	} else {
-		ct.wakeHead(false)
-	}
-	if successor == nil {
-		ct.successor().succeed()
-	}
-	ct.tidy()
-}
-
-// wakeLater wakes the contender at the head after a while, if nothing does before. Called with mu
-// held.
-func (ct *contest) wakeLater(pause time.Duration, look bool) {
-	if len(ct.queue) == 0 {
-		return
-	}
-	time.AfterFunc(pause, func() {
-		ct.client.mu.Lock()
-		defer ct.client.mu.Unlock()
-		ct.wakeHead(look)
-	})
 }

@@ -123,26 +123,6 @@ func (p *place) begins() bool {
 	return p.attempts
 }
 
-// ceases notes that the nodes have answered p, whose turn may have come within a tenure of this process.
-func (p *place) ceases() {
-	c := p.contest.client
-	c.mu.Lock()
-	p.attempts, p.starting = false, false
-	p.contest.advance()
-	c.mu.Unlock()
-	p.contest.attend()
-}
-
-// leave gives the place up, and the turn to who is behind it. It returns the lease that p was
-// passed meanwhile, which is to be given back.
-func (p *place) leave() *Lease {
-	c := p.contest.client
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p.contest.remove(p)
-	return p.lease
-}
-
 // saw remembers what an attempt found, for the errors of those who made none. If that is
 // a hold of this client that has ended, it has overtaken the release: it is not worth
 // waiting for a message, as there may be none.

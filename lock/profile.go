@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime/pprof"
 	"runtime/trace"
-	"sync"
 )
 
 // While an execution trace is taken (runtime/trace), an acquisition is a region of it, and so is the work of
@@ -25,10 +24,6 @@ func (a *acquisition) label() (end func()) {
 	pprof.SetGoroutineLabels(pprof.WithLabels(a.ctx, labels("wait", a.engine.name)))
 	return func() { pprof.SetGoroutineLabels(a.ctx) }
 }
-
-// tasks are those of holds that began while a trace was taken. The zero value is empty and ready
-// to use.
-type tasks struct{ of sync.Map }
 
 func (s *tasks) begin(ctx context.Context, h *hold) {
 	ctx, task := trace.NewTask(ctx, holding)

@@ -379,3 +379,13 @@ func (t *tenure) told(b *redlock.Ballot, last int64) {
 	}
 	t.carryOut(does)
 }
+
+// ceases notes that the nodes have answered p, whose turn may have come within a tenure of this process.
+func (p *place) ceases() {
+	c := p.contest.client
+	c.mu.Lock()
+	p.attempts, p.starting = false, false
+	p.contest.advance()
+	c.mu.Unlock()
+	p.contest.attend()
+}

@@ -43,7 +43,7 @@ func (s settings) extended(ttl time.Duration) time.Duration { return ttl + s.res
 const maxDuration = 10 * 365 * 24 * time.Hour
 
 // check refuses settings that no lock of c can work with.
-func (s *settings) check(c *Client) error {
+func (s *settings) check(c *core) error {
 	if err := c.checkTTL(s.ttl); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (s *settings) check(c *Client) error {
 }
 
 // checkKey refuses what a key cannot live for: a TTL, or the min hold, and the rest.
-func (c *Client) checkKey(d time.Duration) error {
+func (c *core) checkKey(d time.Duration) error {
 	switch {
 	case d >= c.retention:
 		return fmt.Errorf("the key is to live for %v, which is too long: fencing counters are kept for %v, and must outlive every hold", d, c.retention)
@@ -82,7 +82,7 @@ func (c *Client) checkKey(d time.Duration) error {
 	return nil
 }
 
-func (c *Client) checkTTL(ttl time.Duration) error {
+func (c *core) checkTTL(ttl time.Duration) error {
 	switch drift := c.group.Drift(ttl); {
 	case ttl <= drift:
 		return fmt.Errorf("the TTL of %v is too short: nothing is left of it after a clock drift of %v", ttl, drift)

@@ -139,7 +139,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name: "nobody looks after connections broke",
-		File: "lock/heartbeats.go",
+		File: "lock/hear.go",
 		Old: `				c.watchdog.Set(&ct.heartbeats.ward, time.Now(), time.Time{})
 `,
 		New: `				_ = ct

@@ -47,7 +47,7 @@ var lockClientMutants = []Mutant{
 	},
 	{
 		Name: "a closed client begins calls",
-		File: "lock/client.go",
+		File: "lock/core.go",
 		Old: `	if c.closed {
 		return ErrClosed
 `,
@@ -67,7 +67,7 @@ var lockClientMutants = []Mutant{
 	},
 	{
 		Name: "Shutdown does not end the waits",
-		File: "lock/shutdown.go",
+		File: "lock/core.go",
 		Old: `	close(c.closing)
 	if c.held`,
 		New:     "	if c.held",
@@ -76,7 +76,7 @@ var lockClientMutants = []Mutant{
 	},
 	{
 		Name: "Shutdown of an idle client waits",
-		File: "lock/shutdown.go",
+		File: "lock/core.go",
 		Old: `	if c.held == 0 {
 		close(c.idle)
 	}
@@ -95,7 +95,7 @@ var lockClientMutants = []Mutant{
 	},
 	{
 		Name:    "the last holder's end is not noticed",
-		File:    "lock/shutdown.go",
+		File:    "lock/core.go",
 		Old:     "if c.held--; c.held == 0 && c.draining {",
 		New:     "if c.held--; false {",
 		Package: "lock",

@@ -92,7 +92,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name: "others have no chance after a tenure",
-		File: "lock/pass.go",
+		File: "lock/over.go",
 		Old: `		ct.wakeLater(fairChance, false)
 `,
 		New: `		ct.wakeHead(false)
@@ -135,7 +135,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name: "who is passed the lock is not told",
-		File: "lock/pass.go",
+		File: "lock/line.go",
 		Old: `	ct.drop(p)
 	p.stir(false)
 `,

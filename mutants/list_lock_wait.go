@@ -62,7 +62,7 @@ var lockWaitMutants = []Mutant{
 	},
 	{
 		Name: "who leaves does not let the next one try",
-		File: "lock/contest.go",
+		File: "lock/line.go",
 		Old: `	case 0:
 		ct.wakeHead(false)
 `,
@@ -73,7 +73,7 @@ var lockWaitMutants = []Mutant{
 	},
 	{
 		Name: "messages are for nobody",
-		File: "lock/contest.go",
+		File: "lock/wake.go",
 		Old: `	ct.wakeHead(true)
 `,
 		New:     "",

@@ -100,7 +100,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "who follows is left when its leader leaves",
-		File:    "lock/contest.go",
+		File:    "lock/line.go",
 		Old:     "	ct.desert(p)\n",
 		New:     "",
 		Package: "readwrite",
@@ -444,7 +444,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "those who wait for a tenure that ends sleep on",
-		File:    "lock/contest.go",
+		File:    "lock/over.go",
 		Old:     "\tct.tenure = nil\n\tct.disband(func(*place) bool { return true })\n",
 		New:     "\tct.tenure = nil\n",
 		Package: "readwrite",

@@ -348,7 +348,7 @@ var semaphoreMutants = []Mutant{
 	},
 	{
 		Name:    "nobody goes for a permit that is not passed on",
-		File:    "lock/contest.go",
+		File:    "lock/over.go",
 		Old:     "\t\tct.disperse(t.engine.wants)\n",
 		New:     "",
 		Package: "lock",

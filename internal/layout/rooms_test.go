@@ -31,18 +31,18 @@ type room struct {
 // rooms are those of package lock, in their order: the code of a room refers to its own, and to the rooms
 // below it. docs/architecture.md has the same table.
 var rooms = []room{
-	{"What do operators see?", []string{"inspect.go", "survey.go", "list.go", "force.go"}},
-	{"What does a user see?", []string{"client.go", "shutdown.go", "option.go", "locker.go", "together.go", "health.go", "context.go", "holds.go", "hook.go"}},
+	{"What do operators see, and tests of programs?", []string{"inspect.go", "survey.go", "list.go", "force.go", "hook.go"}},
+	{"What does a user see?", []string{"client.go", "shutdown.go", "option.go", "locker.go", "together.go", "health.go", "context.go", "holds.go"}},
 	{"How does a call get its lock?", []string{"acquire.go", "reenter.go", "trial.go", "fail.go"}},
 	{"How does a call that waits come to its turn?", []string{"contender.go", "queuer.go", "ask.go", "successor.go", "heartbeats.go"}},
 	{"How is a lock taken at the nodes, and why is it not to be had?", []string{"attempt.go", "deny.go"}},
 	{"How does a lease end?", []string{"unlock.go", "release.go", "parting.go", "downgrade.go", "close.go"}},
-	{"Who of this process is next, and where does a token come from?", []string{"pass.go", "reserve.go", "serve.go", "join.go", "relay.go"}},
+	{"Who of this process is next, and where does a token come from?", []string{"pass.go", "reserve.go", "serve.go", "join.go", "relay.go", "hear.go"}},
 	{"How is a tenure kept, and where is a loss decided?", []string{"loss.go", "restore.go", "renew.go", "extend.go", "recovery.go", "probe.go"}},
-	{"Who waits here?", []string{"lead.go"}},
+	{"Who waits here?", []string{"line.go", "lead.go", "wake.go", "over.go"}},
 	{"What are the nodes told of a tenure?", []string{"vacate.go", "linger.go", "repair.go", "note.go", "slots.go", "gone.go"}},
 	{"Who is told of it?", []string{"audience.go", "profile.go", "about.go"}},
-	{"What is there, and who has what?", []string{"engine.go", "setting.go", "owner.go", "lease.go", "work.go", "failure.go", "hold.go", "tenure.go", "tokens.go", "contest.go", "place.go", "observer.go"}},
+	{"What is there, and who has what?", []string{"core.go", "engine.go", "setting.go", "owner.go", "lease.go", "work.go", "failure.go", "hold.go", "tenure.go", "tokens.go", "contest.go", "place.go", "observer.go"}},
 	{"What stands by itself?", []string{"errors.go", "reason.go", "state.go", "denial.go", "description.go", "journal.go", "glob.go", "rivals.go", "ending.go"}},
 }
 
