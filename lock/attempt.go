@@ -2,18 +2,12 @@ package lock
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
-
-// markLife is how long a voided hold id is remembered on a node, from when the node executes
-// the removal: a stall before that, however long, takes nothing of it. A command that is
-// even later leaves a key for a TTL (I5).
-const markLife = 10 * time.Second
 
 // attempt tries once to take the lock for a new tenure. Without a lease, the denial or
 // the error says why; then whatever was granted has been given back.
@@ -207,11 +201,43 @@ func (t *tenure) giveBack(seen bool) {
 	}
 }
 
-// contextError is why ctx ended, with its cause if that says more.
-func contextError(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if cause == nil || errors.Is(err, cause) {
-		return err
+// won has t begin, in place of p's wait if there was one. It fails if the client is closed, or
+// about to be.
+func (c *core) won(t *tenure, p *place) bool {
+	c.mu.Lock()
+	if c.draining {
+		c.mu.Unlock()
+		return false
 	}
-	return fmt.Errorf("%w: %w", err, cause)
+	ct := c.contest(t.engine.contest())
+	usurped := ct.begin(t)
+	t.contest = ct
+	forced := ct.forced
+	ct.last, ct.asking = nil, nil
+	ct.even = false
+	if ct.rivals != nil {
+		ct.rivals.lost = 0
+	}
+	if p != nil {
+		ct.bring(t, p)
+		p.starting, p.later = false, false
+		ct.remove(p)
+	}
+	for _, p := range ct.queue {
+		if p.later && t.serving != nil {
+			if t.takes(p); p.here {
+				p.later = false
+			}
+		}
+	}
+	ct.advance()
+	c.mu.Unlock()
+	for _, before := range usurped {
+		reason := ReasonGone
+		if forced == before.id {
+			reason = ReasonForced
+		}
+		before.lose(reason)
+	}
+	return true
 }

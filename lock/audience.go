@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
-	"sync"
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/kind"
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
@@ -18,38 +16,6 @@ const (
 	// maxSpare bounds the room for news that is kept while there is none.
 	maxSpare = 64
 )
-
-// An audience is the observers of a client. What happens on the client's own goroutines is told
-// on another one, while there is any: an observer may block, and neither a loss nor a renewal, nor a
-// node's lane, must wait for it (I2).
-type audience struct {
-	// Immutable. The observers taken apart, in their order: what nobody asked for costs a look at a length.
-	began     []func(context.Context, Acquisition) context.Context
-	waits     []func(context.Context, Acquisition)
-	ended     []func(context.Context, Acquisition)
-	holdEnded []func(context.Context, HoldEnd)
-	renewed   []func(Renewal)
-	answered  []func(NodeAnswer)
-	journal   *journal
-	nodes     []string // their addresses; set before there is anything to tell
-
-	mu       sync.Mutex
-	busy     bool
-	news     []news
-	spare    []news        // empty: room for more, while what came before is told
-	most     int           // of them, apart from ends
-	dropped  int           // for want of room
-	idle     chan struct{} // closed when all is told; nil: nobody waits for that
-	panicked bool          // the log says so
-}
-
-// news is what one observer after the other is told: one of these.
-type news struct {
-	ctx     context.Context
-	ended   *HoldEnd
-	renewed *Renewal
-	answer  NodeAnswer
-}
 
 // newAudience is nil if nobody wants to be told of anything.
 func newAudience(observers []Observer, j *journal) *audience {
@@ -75,17 +41,8 @@ func with[F any](all []F, f F, wanted bool) []F {
 	return all
 }
 
-// watch runs an acquisition before the eyes of the observers. What is told is handed on by value, and the context
-// that they make is kept in the acquisition and then in its hold, so that to observe allocates nothing.
-func (s *audience) watch(a *acquisition, block bool) (*Lease, error) {
-	s.begin(a)
-	l, err := a.run(block)
-	s.end(a, l, err)
-	return l, err
-}
-
 // begin tells of a.
-func (s *audience) begin(a *acquisition) {
+func (s *audience) begin(a *call) {
 	a.observed = a.ctx
 	for _, f := range s.began {
 		a.observed = s.tellBegan(a.observed, f, a.about())
@@ -93,7 +50,7 @@ func (s *audience) begin(a *acquisition) {
 }
 
 // end tells what a, of which begin has told, has come to.
-func (s *audience) end(a *acquisition, l *Lease, err error) {
+func (s *audience) end(a *call, l *Lease, err error) {
 	if len(s.ended) > 0 {
 		ended := a.about()
 		ended.Waited, ended.Contended, ended.Lease, ended.Err = time.Since(a.began), a.contended, l, err
@@ -109,13 +66,8 @@ func (s *audience) end(a *acquisition, l *Lease, err error) {
 	}
 }
 
-// about is what observers are told of the acquisition before it has ended.
-func (a *acquisition) about() Acquisition {
-	return Acquisition{LockKind: a.engine.about(), Name: a.engine.name, Try: !a.blocks, Start: a.began}
-}
-
 // waiting tells that a has to wait.
-func (s *audience) waiting(a *acquisition) {
+func (s *audience) waiting(a *call) {
 	for _, f := range s.waits {
 		tell(a.observed, s, f, a.about())
 	}
@@ -150,18 +102,6 @@ func (s *audience) leave(h *hold) context.Context {
 	ctx := h.observed
 	h.observed = nil
 	return ctx
-}
-
-// report is what is told of the end of h, for reason.
-func (h *hold) report(reason Reason) HoldEnd {
-	e := h.engine
-	if h.by != nil {
-		e = h.by
-	}
-	return HoldEnd{
-		LockKind: e.about(), Name: h.engine.name, Hold: h.name(), Token: h.token,
-		Held: time.Since(h.began), Reason: reason,
-	}
 }
 
 // over tells, on this goroutine, that h has ended.
@@ -361,23 +301,4 @@ func (s *audience) recovered() {
 	if !said {
 		s.journal.Error("lock: an observer has panicked; this is said once", "panic", p, "stack", string(debug.Stack()))
 	}
-}
-
-// about is what observers are told of the lock's kind.
-func (e *engine) about() LockKind {
-	k := LockKind{Kind: "reentrant"}
-	switch e.kind.Family() {
-	case kind.ReadWrite:
-		k = LockKind{Kind: "readwrite", Mode: "write"}
-		if e.reads() {
-			k.Mode = "read"
-		}
-	case kind.Semaphore:
-		k.Kind = "semaphore"
-	default:
-		if e.order == queued {
-			k.Kind = "fair"
-		}
-	}
-	return k
 }

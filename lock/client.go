@@ -5,10 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,41 +21,11 @@ import (
 // of nodes. It is safe for concurrent use. The zero value is not usable; use
 // [NewClient].
 type Client struct {
+	core
+
 	// Immutable.
-	id        string // begins the id of each of this client's holds
-	group     *redlock.Group
-	hub       *waiter.Hub
-	watchdog  *watchdog.Watchdog
-	locks     settings
-	prefix    string
-	retention time.Duration
-	guard     time.Duration
-	journal   *journal
-	audience  *audience // nil: nobody observes
-	tasks     tasks
-	recovery  *recovery
-	probe     *probe
-	label     string                  // of this process, for people
-	labelled  bool                    // it was set, and is not the default
-	channels  string                  // what the Pub/Sub channels of clients begin with
-	alone     bool                    // no node is a Cluster
-	fails     func(name string) error // an acquisition, in a test; nil: none does
-	closing   chan struct{}           // closed by drain: no wait goes on
-	idle      chan struct{}           // closed when drained, and nothing is held
-	newcomers chan struct{}           // a slot for each queuer that asks for the first time
-	returners chan struct{}           // and for each that asks again
-
-	numbers atomic.Int64   // of holds
-	calls   sync.WaitGroup // calls that Close waits for
-
-	mu       sync.Mutex
-	closed   bool
-	draining bool                    // nothing is granted any more
-	held     int                     // names
-	contests map[contestKey]*contest // the names that this process holds or wants
-	queuers  map[string]*queuer      // by hold id: who waits in a queue on the nodes
-	shared   map[string]*tenure      // by hold id: tenures that goroutines of this process share
-	listens  *waiter.Subscription
+	recovery *recovery
+	probe    *probe
 }
 
 // NewClient makes a client over nodes: one Redis, or N independent ones of which a
@@ -104,7 +70,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{
+	c := &Client{recovery: back, core: core{
 		id:        uuid.NewString(),
 		group:     group,
 		locks:     s.locks,
@@ -113,7 +79,6 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		guard:     s.guard,
 		journal:   log,
 		audience:  seen,
-		recovery:  back,
 		closing:   make(chan struct{}),
 		idle:      make(chan struct{}),
 		newcomers: make(chan struct{}, maxAsking),
@@ -124,13 +89,13 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		channels:  lua.ClientChannels(s.prefix),
 		alone:     !group.Clustered(),
 		contests:  make(map[contestKey]*contest),
-		queuers:   make(map[string]*queuer),
+		queuers:   make(map[string]*place),
 		shared:    make(map[string]*tenure),
-	}
+	}}
 	if seen != nil {
 		seen.nodes = group.Addresses()
 	}
-	if err := c.locks.check(c); err != nil {
+	if err := c.locks.check(&c.core); err != nil {
 		group.Close()
 		return nil, fmt.Errorf("lock: %w", err)
 	}
@@ -140,8 +105,9 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 	}
 	c.hub = waiter.New(nodes, group.Quorum(), log.Logger, group.Addresses()...)
 	c.watchdog = watchdog.New(renew)
-	c.probe = newProbe(c, s.probePause)
-	back.begin(c)
+	c.probe = newProbe(&c.core, back, s.probePause)
+	c.begun = c.probe.begin
+	back.begin(&c.core)
 	c.logGuarded()
 	return c, nil
 }
@@ -239,29 +205,4 @@ func (c *Client) Close() error {
 	c.audience.close(c.group.NodeTimeout())
 	c.journal.close(c.group.NodeTimeout())
 	return failed
-}
-
-// enter begins a call that Close waits for, unless the client is closed.
-func (c *Client) enter() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return ErrClosed
-	}
-	c.calls.Add(1)
-	return nil
-}
-
-func (c *Client) leave() { c.calls.Done() }
-
-// newID names a hold, once and for all. Its end tells of which kind.
-func (c *Client) newID(mark string) string {
-	id := append(make([]byte, 0, 64), c.id...)
-	id = append(id, ':')
-	return string(append(strconv.AppendInt(id, c.numbers.Add(1), 10), mark...))
-}
-
-// made tells whether this client has named a hold.
-func (c *Client) made(id string) bool {
-	return strings.HasPrefix(id, c.id)
 }

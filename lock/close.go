@@ -42,20 +42,3 @@ func (t *tenure) close(holds []*hold, patience time.Duration) *redlock.Ballot {
 	c.over(t, nil)
 	return b
 }
-
-// await waits for renewals in flight, for so long at the most: none need follow a release
-// (trap 21). One that is stuck will find nothing to renew.
-func await(most time.Duration, renewing ...<-chan struct{}) {
-	if len(renewing) == 0 {
-		return
-	}
-	timer := time.NewTimer(most)
-	defer timer.Stop()
-	for _, r := range renewing {
-		select {
-		case <-r:
-		case <-timer.C:
-			return
-		}
-	}
-}

@@ -5,16 +5,6 @@ import (
 	"time"
 )
 
-// A scope is one context that a lease has handed out. It ends with the lease, and with its
-// parent; values and deadline are the parent's.
-type scope struct {
-	context.Context
-	parent context.Context
-	lease  *Lease
-	cancel context.CancelCauseFunc
-	stop   func() bool // unhooks from the parent; nil if that cannot end
-}
-
 type leaseKey struct{}
 
 // Context returns a context for work under the lease. It carries ownership, so that a

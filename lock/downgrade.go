@@ -1,9 +1,6 @@
 package lock
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // downgrade has the hold, of which leases are left that read and none that writes, read from now on. Nobody else
 // can write meanwhile: on each node the hold is there before, and there afterwards. Whoever waits to read is
@@ -36,20 +33,4 @@ func (h *hold) downgrade(ctx context.Context) error {
 		return h.wrap("downgrade", err)
 	}
 	return nil
-}
-
-// remaining is what a write asks for that is not to change for how long the leases are valid. Called with mu
-// held.
-func (t *tenure) remaining() time.Duration {
-	if now := time.Now(); !t.renewed(now) {
-		return max(time.Millisecond, t.validity.Sub(now)+t.engine.client.group.Drift(t.ttl))
-	}
-	return t.ttl
-}
-
-// downgrade moves t, which writes and is to read. Called with mu held.
-func (ct *contest) downgrade(t *tenure) {
-	ct.tenure = nil
-	// Not the last one: others do not join it.
-	ct.reads = append([]*tenure{t}, ct.reads...)
 }

@@ -1,10 +1,6 @@
 package lock
 
 import (
-	"context"
-	"errors"
-	"fmt"
-
 	"github.com/holdfast-go/holdfast/internal/kind"
 	"github.com/holdfast-go/holdfast/lua"
 )
@@ -12,7 +8,7 @@ import (
 // An engine is one lock of any kind: what the packages of the kinds, such as reentrant, wrap.
 // It is immutable.
 type engine struct {
-	client   *Client
+	client   *core
 	kind     kind.Kind
 	name     string
 	key      string // lua.Keys.Lock
@@ -24,54 +20,6 @@ type engine struct {
 	wants    int // so, too: how many of them a hold has
 	set      settings
 	err      error // what is wrong with the lock; every call returns it
-}
-
-var (
-	_ Locker    = (*engine)(nil)
-	_ Inspector = (*engine)(nil)
-)
-
-func init() {
-	kind.Provide(func(client any, k kind.Kind, name string, opts any) any {
-		return newEngine(client.(*Client), k, name, opts.([]Option))
-	})
-}
-
-// newEngine makes the lock called name. It talks to no node. What is wrong with c, name or opts
-// is the error of every later call.
-func newEngine(c *Client, k kind.Kind, name string, opts []Option) *engine {
-	e := &engine{client: c, kind: k, name: name}
-	if _, ok := k.(kind.Queue); ok {
-		e.order = queued
-	}
-	if s, ok := k.(kind.Shared); ok {
-		e.shared, e.order = s, shared
-		e.joinable, _ = k.(kind.Joinable)
-		e.numbered, _ = k.(kind.Numbered)
-		e.wants, e.permits, _ = lua.ParsePermitMark(s.Mark())
-	}
-	if c == nil {
-		e.err = errors.New("lock: the client is nil")
-		return e
-	}
-	e.set = c.locks
-	for _, o := range opts {
-		if o == nil {
-			e.err = fmt.Errorf("lock %q: an option is nil", name)
-			return e
-		}
-		o.lock(&e.set)
-	}
-	keys, err := lua.NewKeys(c.prefix, name)
-	if err == nil {
-		err = e.set.check(c)
-	}
-	if err != nil {
-		e.err = fmt.Errorf("lock: %w", err)
-		return e
-	}
-	e.key = keys.Lock
-	return e
 }
 
 // keys are built when they are needed: there may be many locks, most of them idle.
@@ -110,24 +58,4 @@ func (e *engine) request(id string) kind.Request {
 		Channel:   e.client.channels,
 		Alone:     e.client.alone,
 	}
-}
-
-// Name implements [Locker].
-func (e *engine) Name() string { return e.name }
-
-// Lock implements [Locker].
-func (e *engine) Lock(ctx context.Context) (*Lease, error) { return e.acquire(ctx, true) }
-
-// TryLock implements [Locker].
-func (e *engine) TryLock(ctx context.Context) (*Lease, error) { return e.acquire(ctx, false) }
-
-// Do implements [Locker].
-func (e *engine) Do(ctx context.Context, fn func(context.Context) error) (err error) {
-	lease, err := e.Lock(ctx)
-	if err != nil {
-		return err
-	}
-	// Deferred, so that a panic in fn does not keep the lock.
-	defer func() { err = errors.Join(err, lease.Unlock(ctx)) }()
-	return e.work(lease.Context(ctx), fn)
 }

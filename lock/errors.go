@@ -139,4 +139,10 @@ var (
 	errNotAsked = errors.New("no node had been asked")
 	errTurn     = errors.New("another call of the same owner was under way")
 	errTooLate  = errors.New("it was granted when the wait was over, and was given back")
+	errTryOver  = errors.New("the time of a TryLock is over")
 )
+
+// errFree is a node's answer that does not have the hold, though nobody has the lock there. As
+// an error it does not lose a ballot before the others have answered, or were silent for too
+// long: those that have the hold may be slower.
+var errFree = errors.New("the hold is not there")

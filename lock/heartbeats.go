@@ -3,13 +3,10 @@ package lock
 import (
 	"errors"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/kind"
 	"github.com/holdfast-go/holdfast/redlock"
-	"github.com/holdfast-go/holdfast/waiter"
-	"github.com/holdfast-go/holdfast/watchdog"
 )
 
 const (
@@ -21,24 +18,14 @@ const (
 	firstPause = 5 * time.Millisecond
 )
 
-// heartbeats are the signs of life of one contest's queuers: one command per node for all
-// of them, sent by the watchdog.
-type heartbeats struct {
-	contest *contest
-	engine  *engine // that of the shortest heartbeat
-	kind    kind.Queue
-	ward    watchdog.Ward
-	pause   time.Duration // until one that failed is repeated; 0: the last one did not
-}
-
 // End implements [watchdog.Owner]: signs of life have no end of their own.
 func (b *heartbeats) End() (after func()) { return nil }
 
 // queue makes q known under its hold's id, and has it give signs of life.
-func (c *Client) queue(q *queuer) {
+func (c *core) queue(q *queuer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.queuers[q.tenure.id] = q
+	c.queuers[q.tenure.id] = q.place
 	q.place.id = q.tenure.id
 	q.place.asked = time.Now()
 	ct := q.place.contest
@@ -54,7 +41,7 @@ func (c *Client) queue(q *queuer) {
 }
 
 // unqueue forgets the queuer of the hold called id.
-func (c *Client) unqueue(id string) {
+func (c *core) unqueue(id string) {
 	c.mu.Lock()
 	delete(c.queuers, id)
 	c.mu.Unlock()
@@ -130,80 +117,14 @@ func (b *heartbeats) decided(ballot *redlock.Ballot) {
 
 // stir has the queuers of these holds ask again, of which a sign of life that was sent then
 // was told; but not those who have asked since, as it may have come before that.
-func (c *Client) stir(ids []string, sent time.Time) {
+func (c *core) stir(ids []string, sent time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, id := range ids {
-		if q := c.queuers[id]; q != nil && q.place != nil && !q.place.asked.After(sent) {
-			q.place.poll()
+		if p := c.queuers[id]; p != nil && !p.asked.After(sent) {
+			p.poll()
 		}
 	}
-}
-
-// listen subscribes to what concerns this client's queuers, once and for all.
-func (c *Client) listen() *waiter.Subscription {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.listens == nil {
-		c.listens = c.hub.Subscribe(c.channels+c.id, c.heard)
-	}
-	return c.listens
-}
-
-// listening tells whether a quorum of nodes has confirmed the subscription.
-func (c *Client) listening() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.listens == nil {
-		return false
-	}
-	return isClosed(c.listens.Ready())
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
-
-// heard takes a message: which hold's turn it is, and what made it so. Without one,
-// messages may have been missed: a beat has every free lock's head woken again.
-func (c *Client) heard(message string) {
-	c.mu.Lock()
-	id, about, _ := strings.Cut(message, " ")
-	if t := c.shared[id]; t != nil && about == writerWaits && !t.reads {
-		does := t.contest.close(t)
-		c.mu.Unlock()
-		t.carryOut(does)
-		return
-	}
-	defer c.mu.Unlock()
-	if message == "" {
-		for _, ct := range c.contests {
-			if ct.heartbeats != nil {
-				c.watchdog.Set(&ct.heartbeats.ward, time.Now(), time.Time{})
-			}
-		}
-		return
-	}
-	if about == writerWaits {
-		c.shared[id].shut()
-		if q := c.queuers[id]; q != nil && q.place != nil {
-			q.place.closed = true
-		}
-		return
-	}
-	q := c.queuers[id]
-	if q == nil || q.place == nil {
-		return
-	}
-	if c.made(about) {
-		q.place.contest.unpredictable = false // this process passes the lock on to itself
-	}
-	q.place.stir(true)
 }
 
 // note remembers what an attempt of q found, which was woken as a successor or not.

@@ -70,23 +70,6 @@ func (h *hold) lease(e *engine, start, deadline time.Time) *Lease {
 	return l
 }
 
-// lose ends the tenure if the hold is in progress. It returns why the hold is over: if it was
-// released before, it is no wonder that it is gone.
-func (h *hold) lose(reason Reason) Reason {
-	h.mu.Lock()
-	over := h.over != nil
-	h.mu.Unlock()
-	if !over {
-		h.tenure.lose(reason)
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.over == nil { // it has ended at this very moment, and the tenure went on without it
-		return reason
-	}
-	return h.reason
-}
-
 // isOver tells whether the hold is lost or released.
 func (h *hold) isOver() bool {
 	h.mu.Lock()

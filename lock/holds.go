@@ -6,9 +6,6 @@ import (
 	"time"
 )
 
-// holdsKey asks a context whether it comes from a valid lease of this name.
-type holdsKey struct{ name string }
-
 // Holds tells whether the work under ctx has the lock called name: whether ctx comes from a
 // valid lease of it, by [Lease.Context] or [Locker].Do, however many others lie between; or
 // carries the owner of one, as with [WithOwner]. It asks no node. It is for code that must
@@ -46,16 +43,4 @@ func (h *hold) isValid(now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.ContainsFunc(h.leases, func(l *Lease) bool { return l.valid(now) })
-}
-
-// unowned is a context whose parent's owner, and what that holds, concern it no more.
-type unowned struct{ context.Context }
-
-// Value implements [context.Context].
-func (u unowned) Value(key any) any {
-	switch key.(type) {
-	case ownerKey, holdsKey:
-		return nil
-	}
-	return u.Context.Value(key)
 }

@@ -66,28 +66,6 @@ func (p pen) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// lost logs that h was lost.
-func (j *journal) lost(h *hold, reason Reason) {
-	j.Warn("lock: lease lost", append(h.about(), "reason", reason)...)
-}
-
-// late logs that h was renewed when so little of its validity was left.
-func (j *journal) late(h *hold, left time.Duration) {
-	j.Warn("lock: lease was renewed late", append(h.about(), "left", left, "ttl", h.engine.set.ttl)...)
-}
-
-// about is what the log says about h.
-func (h *hold) about() []any {
-	about := []any{"name", h.engine.name, "hold", h.name(), "token", h.token}
-	if label := h.engine.client.label; label != "" {
-		about = append(about, "label", label)
-	}
-	if note := h.engine.set.note; note != "" {
-		about = append(about, "note", note)
-	}
-	return about
-}
-
 // write hands over records until none is left.
 func (j *journal) write() {
 	for {

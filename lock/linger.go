@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"context"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lua"
@@ -13,12 +12,6 @@ import (
 // nodes that keep it, so that it does not matter what becomes of this process: the key was written
 // with a TTL that is long enough, and is left to expire. Validity counts from the TTL alone, so a lease is
 // over before its key is, by that much more.
-
-// granted is the TTL of the key of a new hold.
-func (s settings) granted() time.Duration { return s.extended(max(s.ttl, s.minHold)) }
-
-// extended is the TTL of a key whose lease is extended by ttl.
-func (s settings) extended(ttl time.Duration) time.Duration { return ttl + s.rest }
 
 // stays is for how long the lock stays taken after a release.
 func (t *tenure) stays() time.Duration {
@@ -64,13 +57,4 @@ func (t *tenure) keeping(d time.Duration) redlock.Motion {
 		Until:     t.outlives(),
 		Unsent:    2 * t.engine.client.group.NodeTimeout(), // Unlock has a bound
 	}
-}
-
-// keep ends the tenure but lets the lock stay taken for d. It gives up the turn of s. ctx never
-// ends.
-func (t *tenure) keep(ctx context.Context, s *slot, d time.Duration) *redlock.Ballot {
-	b, _ := t.engine.client.group.Decide(ctx, t.keeping(d))
-	s.give()
-	t.engine.client.over(t, nil)
-	return b
 }

@@ -1,6 +1,15 @@
 package lock
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/pprof"
+	"runtime/trace"
+
+	"github.com/holdfast-go/holdfast/internal/kind"
+	"github.com/holdfast-go/holdfast/lua"
+)
 
 // A Locker is what every kind of mutex is, and what code that uses one should ask for: it is
 // small enough to fake. A Locker is safe for concurrent use, and two goroutines that share
@@ -43,4 +52,83 @@ type Inspector interface {
 	// a minority of nodes was left with. It is an operator's tool: the holder learns of it
 	// with its next renewal, as [ReasonForced].
 	ForceUnlock(ctx context.Context) (bool, error)
+}
+
+var (
+	_ Locker    = (*engine)(nil)
+	_ Inspector = (*engine)(nil)
+)
+
+// Name implements [Locker].
+func (e *engine) Name() string { return e.name }
+
+// Lock implements [Locker].
+func (e *engine) Lock(ctx context.Context) (*Lease, error) { return e.acquire(ctx, true) }
+
+// TryLock implements [Locker].
+func (e *engine) TryLock(ctx context.Context) (*Lease, error) { return e.acquire(ctx, false) }
+
+// Do implements [Locker].
+func (e *engine) Do(ctx context.Context, fn func(context.Context) error) (err error) {
+	lease, err := e.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	// Deferred, so that a panic in fn does not keep the lock.
+	defer func() { err = errors.Join(err, lease.Unlock(ctx)) }()
+	return e.work(lease.Context(ctx), fn)
+}
+
+// work runs fn under the lease, in a region if a trace is taken.
+func (e *engine) work(ctx context.Context, fn func(context.Context) error) (err error) {
+	if !trace.IsEnabled() {
+		return fn(ctx)
+	}
+	pprof.Do(ctx, labels("hold", e.name), func(ctx context.Context) {
+		trace.WithRegion(ctx, holding, func() { err = fn(ctx) })
+	})
+	return err
+}
+
+func init() {
+	kind.Provide(func(client any, k kind.Kind, name string, opts any) any {
+		return newEngine(client.(*Client), k, name, opts.([]Option))
+	})
+}
+
+// newEngine makes the lock called name. It talks to no node. What is wrong with c, name or opts
+// is the error of every later call.
+func newEngine(c *Client, k kind.Kind, name string, opts []Option) *engine {
+	e := &engine{kind: k, name: name}
+	if _, ok := k.(kind.Queue); ok {
+		e.order = queued
+	}
+	if s, ok := k.(kind.Shared); ok {
+		e.shared, e.order = s, shared
+		e.joinable, _ = k.(kind.Joinable)
+		e.numbered, _ = k.(kind.Numbered)
+		e.wants, e.permits, _ = lua.ParsePermitMark(s.Mark())
+	}
+	if c == nil {
+		e.err = errors.New("lock: the client is nil")
+		return e
+	}
+	e.client, e.set = &c.core, c.locks
+	for _, o := range opts {
+		if o == nil {
+			e.err = fmt.Errorf("lock %q: an option is nil", name)
+			return e
+		}
+		o.lock(&e.set)
+	}
+	keys, err := lua.NewKeys(c.prefix, name)
+	if err == nil {
+		err = e.set.check(e.client)
+	}
+	if err != nil {
+		e.err = fmt.Errorf("lock: %w", err)
+		return e
+	}
+	e.key = keys.Lock
+	return e
 }

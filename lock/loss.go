@@ -111,14 +111,52 @@ func (t *tenure) abandon(lost []*hold) {
 }
 
 // allLost tells of holds that are lost whoever wants to know.
-func (c *Client) allLost(holds []*hold) {
+func (c *core) allLost(holds []*hold) {
 	for _, h := range holds {
 		c.lost(h, h.reason)
 	}
 }
 
-func (c *Client) lost(h *hold, reason Reason) {
+func (c *core) lost(h *hold, reason Reason) {
 	c.journal.lost(h, reason)
 	c.audience.lost(h, reason)
 	c.tasks.end(h)
+}
+
+// Err is nil while the lease is held; then it is a [*LeaseError], always the same one, that
+// wraps [ErrLost] or [ErrReleased] and has the reason. It looks at the clock: a process that
+// was paused learns of its loss from its first call. While the lease is held it costs no
+// memory.
+func (l *Lease) Err() error {
+	if l.hold == nil {
+		return ErrNotHeld
+	}
+	h := l.hold
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if l.reason == ReasonNone && !time.Now().Before(l.deadline) {
+		h.mu.Unlock()
+		if after := h.expire(); after != nil {
+			after()
+		}
+		h.mu.Lock()
+	}
+	return l.failure()
+}
+
+// lose ends the tenure if the hold is in progress. It returns why the hold is over: if it was
+// released before, it is no wonder that it is gone.
+func (h *hold) lose(reason Reason) Reason {
+	h.mu.Lock()
+	over := h.over != nil
+	h.mu.Unlock()
+	if !over {
+		h.tenure.lose(reason)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.over == nil { // it has ended at this very moment, and the tenure went on without it
+		return reason
+	}
+	return h.reason
 }

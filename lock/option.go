@@ -17,20 +17,6 @@ type Option interface {
 	lock(*settings)
 }
 
-// minBeat keeps the signs of life of waiters from crowding out everything else.
-const minBeat = 50 * time.Millisecond
-
-// settings are those of one lock.
-type settings struct {
-	ttl     time.Duration
-	renew   bool
-	maxHold time.Duration
-	beat    time.Duration // of a waiter in a fair queue
-	note    string
-	minHold time.Duration
-	rest    time.Duration
-}
-
 // clientSettings are those of a client, with the defaults for its locks.
 type clientSettings struct {
 	locks       settings
@@ -47,19 +33,6 @@ type clientSettings struct {
 	observers   []Observer
 	fails       func(name string) error // of package hook; nil: nothing does
 }
-
-// A waiter that has died is dropped when the next one gives a sign after the life of
-// its last: together no later than the heartbeat.
-
-// sign is how often a waiter gives a sign of life.
-func (s settings) sign() time.Duration { return s.beat / 4 }
-
-// patience is how long a command of a hold may wait behind others that are sent to the
-// same node, as it is not repeated, nor renewed, sooner.
-func patience(ttl time.Duration) time.Duration { return ttl / 6 }
-
-// life is how long a waiter is taken for alive after a sign: three signs can fail.
-func (s settings) life() time.Duration { return s.beat * 3 / 4 }
 
 func defaults() clientSettings {
 	return clientSettings{
@@ -202,10 +175,6 @@ func WithLogger(l *slog.Logger) ClientOption {
 	return clientOption(func(s *clientSettings) { s.logger = l })
 }
 
-// maxDuration bounds what options set. Multiples of it, and dates that far ahead, are still
-// numbers on either side.
-const maxDuration = 10 * 365 * 24 * time.Hour
-
 // maxDrift is more than clocks that anybody would call clocks differ by.
 const maxDrift = time.Hour
 
@@ -241,54 +210,8 @@ func (s *clientSettings) check() error {
 	return nil
 }
 
-// check refuses settings that no lock of c can work with.
-func (s *settings) check(c *Client) error {
-	if err := c.checkTTL(s.ttl); err != nil {
-		return err
-	}
-	switch {
-	case s.minHold < 0:
-		return fmt.Errorf("the min hold is %v, it must not be negative", s.minHold)
-	case s.minHold > maxDuration:
-		return fmt.Errorf("the min hold is %v, it must not be more than %v", s.minHold, maxDuration)
-	case s.rest < 0:
-		return fmt.Errorf("the rest is %v, it must not be negative", s.rest)
-	case s.rest > maxDuration:
-		return fmt.Errorf("the rest is %v, it must not be more than %v", s.rest, maxDuration)
-	case s.maxHold < 0:
-		return fmt.Errorf("the max hold is %v, it must not be negative", s.maxHold)
-	case s.maxHold > maxDuration:
-		return fmt.Errorf("the max hold is %v, it must not be more than %v", s.maxHold, maxDuration)
-	case s.beat < minBeat:
-		return fmt.Errorf("the waiter heartbeat of %v is too short, the minimum is %v", s.beat, minBeat)
-	case s.beat > maxDuration:
-		return fmt.Errorf("the waiter heartbeat is %v, it must not be more than %v", s.beat, maxDuration)
-	}
-	if err := c.checkKey(s.granted()); err != nil {
-		return err
-	}
-	return checkText("note", s.note, maxNote)
-}
-
-// checkKey refuses what a key cannot live for: a TTL, or the min hold, and the rest.
-func (c *Client) checkKey(d time.Duration) error {
-	switch {
-	case d >= c.retention:
-		return fmt.Errorf("the key is to live for %v, which is too long: fencing counters are kept for %v, and must outlive every hold", d, c.retention)
-	case c.guard > 0 && d > c.guard:
-		return fmt.Errorf("the key is to live for %v, longer than the restart guard of %v: a restarted node could grant a lock that is held", d, c.guard)
-	}
-	return nil
-}
-
-func (c *Client) checkTTL(ttl time.Duration) error {
-	switch drift := c.group.Drift(ttl); {
-	case ttl <= drift:
-		return fmt.Errorf("the TTL of %v is too short: nothing is left of it after a clock drift of %v", ttl, drift)
-	case ttl >= c.retention:
-		return fmt.Errorf("the TTL of %v is too long: fencing counters are kept for %v, and must outlive every hold", ttl, c.retention)
-	case c.guard > 0 && ttl > c.guard:
-		return fmt.Errorf("the TTL of %v is longer than the restart guard of %v: a restarted node could grant a lock that is held", ttl, c.guard)
-	}
-	return nil
+// WithObserver adds an observer. Several are called in the order in which they were added, and each
+// gets the context that the one before has made.
+func WithObserver(o Observer) ClientOption {
+	return clientOption(func(s *clientSettings) { s.observers = append(s.observers, o) })
 }

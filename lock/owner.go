@@ -80,7 +80,7 @@ func (o *owner) isOver() bool {
 // A slot is an owner's place for one name on one client: the hold that it has there.
 type slot struct {
 	owner  *owner
-	client *Client
+	client *core
 	key    string
 
 	users int // who needs the slot to stay; guarded by owner.mu
@@ -104,7 +104,7 @@ func (l *lines) release() *[]chan struct{} { return &l.releasers }
 func (l *lines) acquire() *[]chan struct{} { return &l.acquirers }
 
 // slot returns the owner's place for key, which stays until leave.
-func (o *owner) slot(c *Client, key string) *slot {
+func (o *owner) slot(c *core, key string) *slot {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, s := range o.slots {
@@ -278,8 +278,17 @@ func (s *slot) change() <-chan struct{} {
 	return s.changed
 }
 
-var closed = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()
+// holdsKey asks a context whether it comes from a valid lease of this name.
+type holdsKey struct{ name string }
+
+// unowned is a context whose parent's owner, and what that holds, concern it no more.
+type unowned struct{ context.Context }
+
+// Value implements [context.Context].
+func (u unowned) Value(key any) any {
+	switch key.(type) {
+	case ownerKey, holdsKey:
+		return nil
+	}
+	return u.Context.Value(key)
+}

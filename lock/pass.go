@@ -15,9 +15,7 @@ const (
 	maxReign = 50 * time.Millisecond
 	// maxAlone is the bound if nobody else seems to wait: some only poll, and listen to nothing.
 	maxAlone = poll
-	// fairChance is for how long this process's own waiters then leave the others alone: until
-	// a message wakes them, as it wakes the others, or for so long.
-	fairChance = 20 * time.Millisecond
+
 	// comebacks is how often a hold that ends lets other goroutines run, in case one of them
 	// is about to come back for the name.
 	comebacks = 16
@@ -70,13 +68,6 @@ func (h *hold) linger() {
 	}
 }
 
-// wanted tells whether somebody here waits.
-func (ct *contest) wanted() bool {
-	ct.client.mu.Lock()
-	defer ct.client.mu.Unlock()
-	return len(ct.queue) > 0
-}
-
 // pass has the next hold of t begin, if somebody here is next and the nodes need not be asked.
 // asks is the last token to ask for, if that is to be done. Called with mu and t.mu held, when
 // no hold is in progress.
@@ -98,7 +89,7 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	switch {
 	case len(t.present) > 0:
 		return passed, 0 // others that read within it have come meanwhile
-	case next == nil, usurped, ct.client.draining, !t.suits(&next.contender.engine.set, now), r.failed:
+	case next == nil, usurped, ct.client.draining, !t.suits(&next.call.engine.set, now), r.failed:
 		t.ended, t.reason = true, ReasonUnlocked
 		return ends, 0
 	case t.due(now):
@@ -111,8 +102,8 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	}
 	r.last++
 	t.holds++
-	h := &hold{tenure: t, slot: next.contender.slot.claim(), number: t.holds, token: r.last, began: now}
-	next.lease = h.lease(next.contender.engine, now, t.validity)
+	h := &hold{tenure: t, slot: next.call.slot.claim(), number: t.holds, token: r.last, began: now}
+	next.lease = h.lease(next.call.engine, now, t.validity)
 	t.begin(h)
 	h.slot.set(h)
 	t.schedule()
@@ -127,22 +118,11 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 // for itself; one whose owner has the name already is about to re-enter. Called with mu held.
 func (ct *contest) nextContender() *place {
 	for _, p := range ct.queue {
-		if c := p.contender; c != nil && !p.attempts && (ending{c.ctx}).Err() == nil && c.slot.held() == nil {
+		if c := p.call; !p.queues() && !p.attempts && (ending{c.ctx}).Err() == nil && c.slot.held() == nil {
 			return p
 		}
 	}
 	return nil
-}
-
-// suits tells whether a lease with set may follow within the tenure, without asking the nodes
-// (U2). Called with mu held.
-func (t *tenure) suits(set *settings, now time.Time) bool {
-	return t.engine.set.renew && set.renew && // not a fixed lease, before or after
-		t.engine.set.note == set.note && // which the nodes have
-		t.engine.set.rest == set.rest && // so do they have this
-		t.engine.set.minHold+set.minHold == 0 &&
-		set.ttl == t.ttl && t.longest <= t.ttl && // a crash blocks others for no longer than it said
-		t.last == nil && t.validity.Sub(now) >= set.ttl/2
 }
 
 // due tells whether it is the turn of other processes (U4). Called with mu held.
@@ -151,13 +131,6 @@ func (t *tenure) due(now time.Time) bool {
 		return t.holds >= maxHolds || now.Sub(t.since) >= maxReign
 	}
 	return now.Sub(t.since) >= maxAlone
-}
-
-// take removes p, which has been passed the lock, and wakes it. Whoever is at the head now need
-// not know it before the tenure ends. Called with mu held.
-func (ct *contest) take(p *place) {
-	ct.drop(p)
-	p.stir(false)
 }
 
 // finish ends a tenure of which no hold is in progress.
@@ -194,50 +167,4 @@ func (t *tenure) handOver(ctx context.Context, s *slot) *redlock.Ballot {
 	b.Send(ctx)
 	_ = b.Wait(ctx) // it is decided within the node timeout, once it is sent
 	return b
-}
-
-// expects tells whether somebody here waits for t to end, and which queuer is its successor.
-func (ct *contest) expects(t *tenure) (successor *place, waited bool) {
-	ct.client.mu.Lock()
-	defer ct.client.mu.Unlock()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if !t.reads {
-		successor = ct.successor()
-	}
-	return successor, len(ct.queue) > 0
-}
-
-// over notes that t has ended, and has the next one here try: successor, if the nodes count on it.
-// The release is in the lanes by now, so it is executed before what the next one sends.
-func (c *Client) over(t *tenure, successor *place) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	successor.succeed() // whatever has become of t: nobody else wakes it
-	ct := t.contest
-	if ct == nil || !ct.end(t) {
-		return
-	}
-	if ct.even {
-		ct.wakeLater(fairChance, false)
-	} else {
-		ct.wakeHead(false)
-	}
-	if successor == nil {
-		ct.successor().succeed()
-	}
-	ct.tidy()
-}
-
-// wakeLater wakes the contender at the head after a while, if nothing does before. Called with mu
-// held.
-func (ct *contest) wakeLater(pause time.Duration, look bool) {
-	if len(ct.queue) == 0 {
-		return
-	}
-	time.AfterFunc(pause, func() {
-		ct.client.mu.Lock()
-		defer ct.client.mu.Unlock()
-		ct.wakeHead(look)
-	})
 }

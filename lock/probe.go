@@ -16,7 +16,8 @@ import (
 // outage that is over.
 type probe struct {
 	ward    watchdog.Ward
-	client  *Client
+	client  *core
+	back    *recovery // that has the holds renewed when a node has forgotten one
 	pause   time.Duration
 	running bool // guarded by the client's mu
 
@@ -27,8 +28,8 @@ type probe struct {
 // probeLook bounds the names that are looked at for one that is held, not waited for.
 const probeLook = 64
 
-func newProbe(c *Client, pause time.Duration) *probe {
-	p := &probe{client: c, pause: pause, missing: make([]bool, c.group.Size())}
+func newProbe(c *core, back *recovery, pause time.Duration) *probe {
+	p := &probe{client: c, back: back, pause: pause, missing: make([]bool, c.group.Size())}
 	p.ward.Owner = p
 	return p
 }
@@ -79,7 +80,7 @@ func (p *probe) ask(t *tenure) {
 				return
 			}
 			if p.notes(node, a.Vote == redlock.No) {
-				p.client.recovery.due()
+				p.back.due()
 			}
 		},
 	})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime/pprof"
 	"runtime/trace"
-	"sync"
 )
 
 // While an execution trace is taken (runtime/trace), an acquisition is a region of it, and so is the work of
@@ -19,36 +18,12 @@ const (
 
 func labels(what, name string) pprof.LabelSet { return pprof.Labels("holdfast", what, "lock", name) }
 
-// traced is watched, in a region.
-func (a *acquisition) traced(block bool) (l *Lease, err error) {
-	trace.WithRegion(a.ctx, waiting, func() { l, err = a.watched(block) })
-	if l != nil && a.handover != HandoverReentry {
-		a.engine.client.tasks.begin(a.ctx, l.hold)
-	}
-	return l, err
-}
-
 // label has this goroutine carry labels until the result is called. Goroutines that are started
 // meanwhile would carry them for good.
-func (a *acquisition) label() (end func()) {
-	pprof.SetGoroutineLabels(pprof.WithLabels(a.ctx, labels("wait", a.engine.name)))
-	return func() { pprof.SetGoroutineLabels(a.ctx) }
+func (c *call) label() (end func()) {
+	pprof.SetGoroutineLabels(pprof.WithLabels(c.ctx, labels("wait", c.engine.name)))
+	return func() { pprof.SetGoroutineLabels(c.ctx) }
 }
-
-// work runs fn under the lease, in a region if a trace is taken.
-func (e *engine) work(ctx context.Context, fn func(context.Context) error) (err error) {
-	if !trace.IsEnabled() {
-		return fn(ctx)
-	}
-	pprof.Do(ctx, labels("hold", e.name), func(ctx context.Context) {
-		trace.WithRegion(ctx, holding, func() { err = fn(ctx) })
-	})
-	return err
-}
-
-// tasks are those of holds that began while a trace was taken. The zero value is empty and ready
-// to use.
-type tasks struct{ of sync.Map }
 
 func (s *tasks) begin(ctx context.Context, h *hold) {
 	ctx, task := trace.NewTask(ctx, holding)

@@ -1,9 +1,6 @@
 package lock
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // A Reason is why a lease is over. Its text is what errors and logs show. The zero value
 // is ReasonNone.
@@ -116,43 +113,4 @@ func (e *LeaseError) Unwrap() []error {
 		errs = append(errs, ErrClosed)
 	}
 	return errs
-}
-
-// failure is the error of a lease that is over, always the same one, or nil. It is made
-// when somebody asks: few do. Called with hold.mu held.
-func (l *Lease) failure() error {
-	if l.reason == ReasonNone {
-		return nil
-	}
-	if l.failed == nil {
-		l.failed = l.hold.failure("", l.reason)
-	}
-	return l.failed
-}
-
-// failure is the error of a lease that is over for reason. Called with mu held.
-func (h *hold) failure(op string, reason Reason) *LeaseError {
-	e := &LeaseError{Op: op, Name: h.engine.name, Hold: h.name(), Err: reason.end(), Reason: reason}
-	if reason == ReasonNotRenewed {
-		e.Last = h.last
-	}
-	return e
-}
-
-// fail is the error of an operation on a hold that is over for reason.
-func (h *hold) fail(op string, reason Reason) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.failure(op, reason)
-}
-
-// wrap says which operation has failed on which hold: with the reason, if err has one.
-func (h *hold) wrap(op string, err error) error {
-	var e *LeaseError
-	if errors.As(err, &e) && e.Hold == h.name() { // a context may have ended with the loss of another
-		of := *e
-		of.Op = op
-		return &of
-	}
-	return &LeaseError{Op: op, Name: h.engine.name, Hold: h.name(), Err: err}
 }

@@ -19,8 +19,8 @@ type recovery struct {
 	ward watchdog.Ward
 
 	mu      sync.Mutex
-	client  *Client // nil: it has not begun
-	again   bool    // a node has come back since the holds were listed
+	client  *core // nil: it has not begun
+	again   bool  // a node has come back since the holds were listed
 	running bool
 
 	// The watchdog's goroutine's own.
@@ -42,7 +42,7 @@ func newRecovery() *recovery {
 }
 
 // begin has it work for c. A single node has nobody to get a hold back from.
-func (r *recovery) begin(c *Client) {
+func (r *recovery) begin(c *core) {
 	if c.group.Size() > 1 {
 		r.mu.Lock()
 		r.client = c
@@ -110,7 +110,7 @@ func (r *recovery) goesOn() bool {
 }
 
 // all are the tenures that this client has.
-func (c *Client) all() []*tenure {
+func (c *core) all() []*tenure {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := make([]*tenure, 0, c.held)

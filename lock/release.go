@@ -3,6 +3,7 @@ package lock
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/holdfast-go/holdfast/redlock"
 )
@@ -140,4 +141,13 @@ func missed(e *engine, b *redlock.Ballot) bool {
 		}
 	}
 	return without > e.client.group.Size()-e.client.group.Quorum()
+}
+
+// keep ends the tenure but lets the lock stay taken for d. It gives up the turn of s. ctx never
+// ends.
+func (t *tenure) keep(ctx context.Context, s *slot, d time.Duration) *redlock.Ballot {
+	b, _ := t.engine.client.group.Decide(ctx, t.keeping(d))
+	s.give()
+	t.engine.client.over(t, nil)
+	return b
 }

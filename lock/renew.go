@@ -60,7 +60,7 @@ func (h *hold) warn(then time.Time) {
 	for order := range orders {
 		if ct := c.contests[contestKey{h.engine.key, order}]; ct != nil {
 			for _, p := range ct.queue {
-				if p.began().Before(then) {
+				if p.call.began.Before(then) {
 					waits++
 				}
 			}
@@ -182,37 +182,4 @@ func (r *renewal) answered(node int, a redlock.Answer) {
 	if confirmed {
 		r.tenure.repair(missing, r.ttl)
 	}
-}
-
-// repair gives the hold to nodes that do not have it, after a quorum has confirmed
-// that it was never without. Such a node counts from the next renewal on.
-func (t *tenure) repair(missing []bool, ttl time.Duration) {
-	t.mu.Lock()
-	count, token, ended, reads := t.count(), t.reserve.top, t.ended, t.reads
-	t.mu.Unlock()
-	if missing == nil || ended {
-		return
-	}
-	r := lua.Repair{
-		Keys:      t.keys(),
-		Hold:      t.id,
-		Count:     count,
-		TTL:       t.engine.set.extended(ttl),
-		Token:     token,
-		Retention: t.engine.client.retention,
-		Guard:     t.engine.client.guard,
-	}
-	call := r.Call()
-	if k := t.engine.shared; k != nil {
-		call = k.Repair(t.numbered(), r, reads)
-	}
-	t.engine.client.group.Vote(redlock.Motion{
-		Name:      "repair",
-		Call:      call,
-		Yes:       lua.ParseRepaired,
-		Creates:   true,
-		Footprint: t.footprint,
-		Skip:      func(node int) bool { return !missing[node] },
-		Each:      t.voted,
-	})
 }

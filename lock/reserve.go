@@ -16,31 +16,6 @@ const (
 	maxReserve = 1 << 14
 )
 
-// A reserve is the fencing tokens that a tenure may give out without asking the nodes. With
-// them comes what else the nodes are asked then: whether the hold is still there, and whether
-// others wait (U3 to U5). It is guarded by the tenure's mu.
-//
-// Why the tokens are greater than all before, and all later ones greater still (I3): a quorum
-// has raised its counters to top while the tenure had the key there, so each of its nodes was
-// past what it had granted before. A later tenure's quorum shares a node with that one, which
-// grants it more than top.
-type reserve struct {
-	last int64 // token that was given out
-	top  int64 // of those that a quorum has confirmed
-
-	asking bool
-	asked  time.Time // when the nodes were last asked
-	heard  time.Time // when they last answered
-	size   int64     // how many to ask for
-	lot    int64     // how many were asked for last
-	others bool      // somebody else waits
-	failed bool      // the last question found no quorum
-
-	// Of permits, whose tokens are of one counter and nobody else's.
-	after   int64 // token before the first of those that were asked for last
-	refused int   // how often others were granted some of those that were asked for
-}
-
 // begin notes that the nodes are asked, and returns for which token; 0: they have been. Called
 // with mu held, for permits with the client's, too.
 //

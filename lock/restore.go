@@ -1,7 +1,6 @@
 package lock
 
 import (
-	"errors"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lua"
@@ -17,11 +16,6 @@ const (
 	restorable                // a round of restorations may find such a quorum
 	gone                      // so many nodes do not have the hold that no quorum can
 )
-
-// errFree is a node's answer that does not have the hold, though nobody has the lock there. As
-// an error it does not lose a ballot before the others have answered, or were silent for too
-// long: those that have the hold may be slower.
-var errFree = errors.New("the hold is not there")
 
 // judge tells what b comes to, which extended the hold; or restored it, behind that.
 //
@@ -60,14 +54,6 @@ func judge(g *redlock.Group, b *redlock.Ballot, restored bool) verdict {
 		return gone
 	}
 	return undecided
-}
-
-// unlessFree is err, or errFree.
-func unlessFree(e lua.Extended, err error) error {
-	if err == nil && e == lua.ExtendFree {
-		return errFree
-	}
-	return err
 }
 
 // restoration is extension, but a node that is free and vouches for the hold has it again.

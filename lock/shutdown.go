@@ -33,34 +33,3 @@ func (c *Client) Shutdown(ctx context.Context) error {
 	}
 	return errors.Join(cut, c.Close())
 }
-
-// drain ends every wait, and grants nothing from now on. Called with mu held.
-func (c *Client) drain() {
-	if c.draining {
-		return
-	}
-	c.draining = true
-	close(c.closing)
-	if c.held == 0 {
-		close(c.idle)
-	}
-}
-
-// grants tells whether a lock may still be granted.
-func (c *Client) grants() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return !c.draining
-}
-
-// taken and freed count the names that this client has. Called with mu held.
-func (c *Client) taken() {
-	c.held++
-	c.probe.begin()
-}
-
-func (c *Client) freed() {
-	if c.held--; c.held == 0 && c.draining {
-		close(c.idle)
-	}
-}

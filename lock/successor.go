@@ -60,28 +60,6 @@ func (q *queuer) early(b *redlock.Ballot) bool {
 	return turn && silent
 }
 
-// successor is the queuer that is probably next, if that is known to be one of this process: it
-// need not wait for the message to come round. nil: there is none. Called with mu held.
-func (ct *contest) successor() (first *place) {
-	if ct.unpredictable || len(ct.queue) == 0 || ct.queue[0].queuer == nil {
-		return nil
-	}
-	for _, p := range ct.queue {
-		if p.ticket > 0 && (first == nil || p.ticket < first.ticket || p.ticket == first.ticket && p.id < first.id) {
-			first = p
-		}
-	}
-	return first
-}
-
-// succeed has p, unless it is nil, ask for the lock as its successor. Called with mu held.
-func (p *place) succeed() {
-	if p != nil {
-		p.successor = true
-		p.stir(true)
-	}
-}
-
 // asks notes that p asks now. It tells whether p was named as a successor since it last did.
 func (p *place) asks() (successor bool) {
 	c := p.contest.client
@@ -90,7 +68,7 @@ func (p *place) asks() (successor bool) {
 	successor, p.successor = p.successor, false
 	p.asked = time.Now()
 	if p.polled {
-		p.queuer.handover, p.polled = HandoverPoll, false
+		p.call.handover, p.polled = HandoverPoll, false
 	}
 	select {
 	case <-p.wake: // whatever the reason was, it looks now

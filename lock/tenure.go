@@ -146,14 +146,6 @@ func (t *tenure) beat() time.Duration {
 	return third - rand.N(third/8+1)
 }
 
-// voted notes a node's answer to the claim.
-func (t *tenure) voted(node int, a redlock.Answer) {
-	if a.Vote == redlock.No {
-		t.refused()
-	}
-	t.gives(node, a)
-}
-
 // refused notes that a node does not have the hold, as another has its vote. Rivals give such
 // votes back at once, so the node is soon free, and the next renewal repairs it. It comes
 // early then: until it does, the hold hangs on the nodes that are left.

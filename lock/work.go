@@ -34,20 +34,6 @@ func newWork(l *Lease) *work {
 	return w
 }
 
-// ending is a context whose Err only looks at its Done. That of a context of this very hold,
-// as a re-entry was called with, would take the hold's mu, which is held.
-type ending struct{ context.Context }
-
-// Err implements [context.Context].
-func (e ending) Err() error {
-	select {
-	case <-e.Done():
-		return context.Canceled
-	default:
-		return nil
-	}
-}
-
 // endless returns the context of work that only the lease ends. Called with mu held.
 func (w *work) endless() (context.Context, context.CancelCauseFunc) {
 	if w.shared == nil {
@@ -118,4 +104,14 @@ func (l *Lease) cancel() {
 		s.stop()
 		s.cancel(cause)
 	}
+}
+
+// A scope is one context that a lease has handed out. It ends with the lease, and with its
+// parent; values and deadline are the parent's.
+type scope struct {
+	context.Context
+	parent context.Context
+	lease  *Lease
+	cancel context.CancelCauseFunc
+	stop   func() bool // unhooks from the parent; nil if that cannot end
 }

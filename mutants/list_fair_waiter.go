@@ -81,8 +81,8 @@ var fairWaiterMutants = []Mutant{
 	{
 		Name:    "who is told to ask does not",
 		File:    "lock/heartbeats.go",
-		Old:     "!q.place.asked.After(sent) {",
-		New:     "q.place.asked.After(sent) {",
+		Old:     "!p.asked.After(sent) {",
+		New:     "p.asked.After(sent) {",
 		Package: "lock",
 		Tests:   "^TestLostWakeUpOfTheHeadCostsNoMoreThanASignOfLife$",
 	},
@@ -123,7 +123,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name:    "a waiter lives for twice its heartbeat",
-		File:    "lock/option.go",
+		File:    "lock/setting.go",
 		Old:     "return s.beat * 3 / 4",
 		New:     "return s.beat * 2",
 		Package: "lock",
@@ -131,7 +131,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name:    "signs of life are as rare as heartbeats",
-		File:    "lock/option.go",
+		File:    "lock/setting.go",
 		Old:     "return s.beat / 4",
 		New:     "return s.beat",
 		Package: "lock",
@@ -139,10 +139,10 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name: "nobody looks after connections broke",
-		File: "lock/heartbeats.go",
+		File: "lock/hear.go",
 		Old: `				c.watchdog.Set(&ct.heartbeats.ward, time.Now(), time.Time{})
 `,
-		New: `				_ = ct
+		New: `				_, _ = ct, time.Now
 `,
 		Package: "lock",
 		Tests:   "^TestWakeUpThatCameWithoutAConnectionCostsNoSignOfLife$",

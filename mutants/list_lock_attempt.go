@@ -48,7 +48,7 @@ var lockAttemptMutants = []Mutant{
 	},
 	{
 		Name:    "what a minority says of a holder counts",
-		File:    "lock/denial.go",
+		File:    "lock/deny.go",
 		Old:     " || g.Size()-failed < g.Quorum() {",
 		New:     " {",
 		Package: "lock",
@@ -56,7 +56,7 @@ var lockAttemptMutants = []Mutant{
 	},
 	{
 		Name:    "the mark lives for a second",
-		File:    "lock/attempt.go",
+		File:    "lock/vacate.go",
 		Old:     "const markLife = 10 * time.Second",
 		New:     "const markLife = time.Second",
 		Package: "lock",
@@ -108,7 +108,7 @@ var lockAttemptMutants = []Mutant{
 	},
 	{
 		Name:    "rivals hold the lock",
-		File:    "lock/denial.go",
+		File:    "lock/deny.go",
 		Old:     "d.sure = n >= e.client.group.Quorum()",
 		New:     "d.sure = true",
 		Package: "lock",
@@ -116,7 +116,7 @@ var lockAttemptMutants = []Mutant{
 	},
 	{
 		Name:    "split votes are no reason",
-		File:    "lock/denial.go",
+		File:    "lock/deny.go",
 		Old:     "d.split = &splitError{votes: votes}",
 		New:     "_ = votes",
 		Package: "lock",

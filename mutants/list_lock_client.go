@@ -4,7 +4,7 @@ package main
 var lockClientMutants = []Mutant{
 	{
 		Name:    "a TTL that is all drift is accepted",
-		File:    "lock/option.go",
+		File:    "lock/setting.go",
 		Old:     "case ttl <= drift:",
 		New:     "case ttl < drift:",
 		Package: "lock",
@@ -12,7 +12,7 @@ var lockClientMutants = []Mutant{
 	},
 	{
 		Name:    "a TTL as long as the retention is accepted",
-		File:    "lock/option.go",
+		File:    "lock/setting.go",
 		Old:     "case ttl >= c.retention:",
 		New:     "case ttl > c.retention:",
 		Package: "lock",
@@ -20,7 +20,7 @@ var lockClientMutants = []Mutant{
 	},
 	{
 		Name:    "a TTL as long as the guard is refused",
-		File:    "lock/option.go",
+		File:    "lock/setting.go",
 		Old:     "ttl > c.guard:",
 		New:     "ttl >= c.guard:",
 		Package: "lock",
@@ -47,7 +47,7 @@ var lockClientMutants = []Mutant{
 	},
 	{
 		Name: "a closed client begins calls",
-		File: "lock/client.go",
+		File: "lock/core.go",
 		Old: `	if c.closed {
 		return ErrClosed
 `,
@@ -67,7 +67,7 @@ var lockClientMutants = []Mutant{
 	},
 	{
 		Name: "Shutdown does not end the waits",
-		File: "lock/shutdown.go",
+		File: "lock/core.go",
 		Old: `	close(c.closing)
 	if c.held`,
 		New:     "	if c.held",
@@ -76,7 +76,7 @@ var lockClientMutants = []Mutant{
 	},
 	{
 		Name: "Shutdown of an idle client waits",
-		File: "lock/shutdown.go",
+		File: "lock/core.go",
 		Old: `	if c.held == 0 {
 		close(c.idle)
 	}
@@ -95,7 +95,7 @@ var lockClientMutants = []Mutant{
 	},
 	{
 		Name:    "the last holder's end is not noticed",
-		File:    "lock/shutdown.go",
+		File:    "lock/core.go",
 		Old:     "if c.held--; c.held == 0 && c.draining {",
 		New:     "if c.held--; false {",
 		Package: "lock",
@@ -136,7 +136,7 @@ var lockClientMutants = []Mutant{
 	},
 	{
 		Name:    "a heartbeat of a moment is accepted",
-		File:    "lock/option.go",
+		File:    "lock/setting.go",
 		Old:     "case s.beat < minBeat:",
 		New:     "case s.beat <= 0:",
 		Package: "lock",

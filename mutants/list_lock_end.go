@@ -28,7 +28,7 @@ var lockEndMutants = []Mutant{
 	},
 	{
 		Name: "a lost lease hides what the nodes answered",
-		File: "lock/reason.go",
+		File: "lock/failure.go",
 		Old: `		e.Last = h.last
 `,
 		New:     "",
@@ -37,7 +37,7 @@ var lockEndMutants = []Mutant{
 	},
 	{
 		Name:    "an error of a lease is a new one each time",
-		File:    "lock/reason.go",
+		File:    "lock/failure.go",
 		Old:     "	if l.failed == nil {",
 		New:     "	if true {",
 		Package: "lock",
@@ -55,7 +55,7 @@ var lockEndMutants = []Mutant{
 	},
 	{
 		Name:    "a hold that was forced counts as gone",
-		File:    "lock/force.go",
+		File:    "lock/gone.go",
 		Old:     "e == lua.ExtendForced {",
 		New:     "false && e == lua.ExtendForced {",
 		Package: "lock",

@@ -4,7 +4,7 @@ package main
 var lockLeaseMutants = []Mutant{
 	{
 		Name:    "Lease.Err does not look at the clock",
-		File:    "lock/lease.go",
+		File:    "lock/loss.go",
 		Old:     "l.reason == ReasonNone && !time.Now().Before(l.deadline) {",
 		New:     "false {",
 		Package: "lock",
@@ -12,7 +12,7 @@ var lockLeaseMutants = []Mutant{
 	},
 	{
 		Name:    "an extension shortens",
-		File:    "lock/lease.go",
+		File:    "lock/extend.go",
 		Old:     "l.valid(time.Now()) && validity.After(l.deadline)",
 		New:     "l.valid(time.Now())",
 		Package: "lock",
@@ -20,7 +20,7 @@ var lockLeaseMutants = []Mutant{
 	},
 	{
 		Name:    "an extension that comes too late is one",
-		File:    "lock/lease.go",
+		File:    "lock/extend.go",
 		Old:     "	if err := l.Err(); err != nil { // the old",
 		New:     "	if err := error(nil); err != nil { // the old",
 		Package: "lock",
@@ -28,7 +28,7 @@ var lockLeaseMutants = []Mutant{
 	},
 	{
 		Name: "an extension by a minority is one",
-		File: "lock/lease.go",
+		File: "lock/extend.go",
 		Old: `	case undecided:
 		return validity, b.Err()`,
 		New: `	case restorable:
@@ -55,7 +55,7 @@ var lockLeaseMutants = []Mutant{
 	},
 	{
 		Name:    "Unlock ends with its context",
-		File:    "lock/lease.go",
+		File:    "lock/ending.go",
 		Old:     "		return context.WithoutCancel(ctx)",
 		New:     "		return ctx",
 		Package: "lock",
@@ -71,7 +71,7 @@ var lockLeaseMutants = []Mutant{
 	},
 	{
 		Name: "a re-entry that asks misses a loss",
-		File: "lock/lease.go",
+		File: "lock/extend.go",
 		Old: `	case gone:
 `,
 		New: `	case restorable:
@@ -81,7 +81,7 @@ var lockLeaseMutants = []Mutant{
 	},
 	{
 		Name: "an inner Unlock waits for its turn",
-		File: "lock/lease.go",
+		File: "lock/unlock.go",
 		Old: `	inner := len(h.leases) > 0
 `,
 		New: `	inner := false
@@ -114,7 +114,7 @@ var lockLeaseMutants = []Mutant{
 	},
 	{
 		Name: "a lease that is unlocked twice settles another",
-		File: "lock/lease.go",
+		File: "lock/unlock.go",
 		Old: `	if !again {
 		l.unlocked = true`,
 		New: `	if true || again {

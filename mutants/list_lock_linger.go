@@ -20,7 +20,7 @@ var lockLingerMutants = []Mutant{
 	},
 	{
 		Name:    "a min hold ends with a crash",
-		File:    "lock/linger.go",
+		File:    "lock/setting.go",
 		Old:     "s.extended(max(s.ttl, s.minHold))",
 		New:     "s.extended(s.ttl)",
 		Package: "lock",
@@ -36,7 +36,7 @@ var lockLingerMutants = []Mutant{
 	},
 	{
 		Name:    "a min hold is passed on",
-		File:    "lock/pass.go",
+		File:    "lock/sharing.go",
 		Old:     "t.engine.set.minHold+set.minHold == 0 &&",
 		New:     "",
 		Package: "lock",
@@ -60,7 +60,7 @@ var lockLingerMutants = []Mutant{
 	},
 	{
 		Name:    "a lock does not rest after a crash",
-		File:    "lock/linger.go",
+		File:    "lock/setting.go",
 		Old:     "return ttl + s.rest",
 		New:     "return ttl",
 		Package: "lock",
@@ -85,7 +85,7 @@ var lockLingerMutants = []Mutant{
 	},
 	{
 		Name:    "an extension forgets the rest",
-		File:    "lock/lease.go",
+		File:    "lock/extend.go",
 		Old:     "TTL:       t.engine.set.extended(ttl),",
 		New:     "TTL:       ttl,",
 		Package: "lock",
@@ -93,7 +93,7 @@ var lockLingerMutants = []Mutant{
 	},
 	{
 		Name:    "the rest counts as validity",
-		File:    "lock/lease.go",
+		File:    "lock/extend.go",
 		Old:     "validity = g.Validity(b.Start(), ttl)",
 		New:     "validity = g.Validity(b.Start(), h.engine.set.extended(ttl))",
 		Package: "lock",
@@ -101,7 +101,7 @@ var lockLingerMutants = []Mutant{
 	},
 	{
 		Name:    "a key outlives the guard",
-		File:    "lock/option.go",
+		File:    "lock/setting.go",
 		Old:     "case c.guard > 0 && d > c.guard:",
 		New:     "case c.guard < 0:",
 		Package: "lock",

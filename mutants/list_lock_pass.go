@@ -12,7 +12,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a name is passed on with little of its TTL left",
-		File:    "lock/pass.go",
+		File:    "lock/sharing.go",
 		Old:     "t.validity.Sub(now) >= set.ttl/2",
 		New:     "t.validity.After(now)",
 		Package: "lock",
@@ -20,7 +20,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a name is passed on while renewals fail",
-		File:    "lock/pass.go",
+		File:    "lock/sharing.go",
 		Old:     "t.last == nil && t.validity",
 		New:     "t.validity",
 		Package: "lock",
@@ -28,7 +28,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a name is passed on to a longer TTL",
-		File:    "lock/pass.go",
+		File:    "lock/sharing.go",
 		Old:     "set.ttl == t.ttl && t.longest",
 		New:     "set.ttl >= t.ttl && t.longest",
 		Package: "lock",
@@ -36,7 +36,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a name is passed on to a shorter TTL",
-		File:    "lock/pass.go",
+		File:    "lock/sharing.go",
 		Old:     "set.ttl == t.ttl && t.longest",
 		New:     "set.ttl <= t.ttl && t.longest",
 		Package: "lock",
@@ -44,7 +44,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a name is passed on to a fixed lease",
-		File:    "lock/pass.go",
+		File:    "lock/sharing.go",
 		Old:     "return t.engine.set.renew && set.renew &&",
 		New:     "return t.engine.set.renew &&",
 		Package: "lock",
@@ -52,7 +52,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a fixed lease is passed on",
-		File:    "lock/pass.go",
+		File:    "lock/sharing.go",
 		Old:     "return t.engine.set.renew && set.renew &&",
 		New:     "return set.renew &&",
 		Package: "lock",
@@ -60,7 +60,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "an extended lease is passed on",
-		File:    "lock/pass.go",
+		File:    "lock/sharing.go",
 		Old:     " && t.longest <= t.ttl &&",
 		New:     " &&",
 		Package: "lock",
@@ -92,7 +92,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name: "others have no chance after a tenure",
-		File: "lock/pass.go",
+		File: "lock/over.go",
 		Old: `		ct.wakeLater(fairChance, false)
 `,
 		New: `		ct.wakeHead(false)
@@ -135,7 +135,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name: "who is passed the lock is not told",
-		File: "lock/pass.go",
+		File: "lock/line.go",
 		Old: `	ct.drop(p)
 	p.stir(false)
 `,
@@ -234,7 +234,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "an extension writes the first token",
-		File:    "lock/lease.go",
+		File:    "lock/extend.go",
 		Old:     "count, token, noted, reads := t.count(), t.reserve.top,",
 		New:     "count, token, noted, reads := t.count(), t.first.token,",
 		Package: "lock",
@@ -242,7 +242,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a repair writes the first token",
-		File:    "lock/renew.go",
+		File:    "lock/repair.go",
 		Old:     "count, token, ended, reads := t.count(), t.reserve.top, t.ended",
 		New:     "count, token, ended, reads := t.count(), t.first.token, t.ended",
 		Package: "lock",
@@ -307,7 +307,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a process does not notice that it has had its turn",
-		File:    "lock/contest.go",
+		File:    "lock/attempt.go",
 		Old:     "		ct.rivals.lost = 0\n",
 		New:     "",
 		Package: "lock",

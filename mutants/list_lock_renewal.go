@@ -83,7 +83,7 @@ var lockRenewalMutants = []Mutant{
 	},
 	{
 		Name:    "nodes that are free decide before others have answered",
-		File:    "lock/restore.go",
+		File:    "lock/extend.go",
 		Old:     "		return errFree\n",
 		New:     "",
 		Package: "lock",

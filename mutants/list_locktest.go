@@ -44,7 +44,7 @@ var locktestMutants = []Mutant{
 	},
 	{
 		Name:    "a context without owner holds what its parent does",
-		File:    "lock/holds.go",
+		File:    "lock/owner.go",
 		Old:     "case ownerKey, holdsKey:",
 		New:     "case ownerKey:",
 		Package: "lock",

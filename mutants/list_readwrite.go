@@ -76,7 +76,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "a downgrade is not told",
-		File:    "lock/lease.go",
+		File:    "lock/unlock.go",
 		Old:     "downgrade := inner && err == nil && !l.reads",
 		New:     "downgrade := inner && err == nil && l.reads",
 		Package: "readwrite",
@@ -84,7 +84,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "a mutex and a read-write lock wait for each other",
-		File:    "lock/denial.go",
+		File:    "lock/deny.go",
 		Old:     "foreign >= g.Quorum() {",
 		New:     "false && other == 0 {",
 		Package: "readwrite",
@@ -100,7 +100,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "who follows is left when its leader leaves",
-		File:    "lock/contest.go",
+		File:    "lock/line.go",
 		Old:     "	ct.desert(p)\n",
 		New:     "",
 		Package: "readwrite",
@@ -109,14 +109,14 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "who leads takes its place along",
 		File:    "lock/queuer.go",
-		Old:     "q.tenure != nil && q.place.bequeath()",
+		Old:     "q.tenure != nil && q.bequeath()",
 		New:     "false",
 		Package: "readwrite",
 		Tests:   "^TestWhoLeadsAndGivesUpLeavesItsPlaceToTheNext$",
 	},
 	{
 		Name:    "who follows is not brought in",
-		File:    "lock/contest.go",
+		File:    "lock/attempt.go",
 		Old:     "		ct.bring(t, p)\n",
 		New:     "",
 		Package: "readwrite",
@@ -141,7 +141,7 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "one follows one with other settings",
 		File:    "lock/lead.go",
-		Old:     "!before.queuer.engine.set.same(&p.queuer.engine.set):",
+		Old:     "!before.call.engine.set.same(&p.call.engine.set):",
 		New:     "false:",
 		Package: "readwrite",
 		Tests:   "^TestThoseWithOtherSettingsFollowNobody$",
@@ -412,9 +412,9 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "one with other settings waits for a turn",
-		File:    "lock/serve.go",
-		Old:     "p.queuer.engine.joinable != nil && t.suits(&p.queuer.engine.set, now) {",
-		New:     "p.queuer.engine.joinable != nil {",
+		File:    "lock/line.go",
+		Old:     "p.call.engine.joinable != nil && t.suits(&p.call.engine.set, now) {",
+		New:     "p.call.engine.joinable != nil {",
 		Package: "readwrite",
 		Tests:   "^TestOtherSettingsAreNotServed",
 	},
@@ -444,7 +444,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "those who wait for a tenure that ends sleep on",
-		File:    "lock/contest.go",
+		File:    "lock/over.go",
 		Old:     "\tct.tenure = nil\n\tct.disband(everybody)\n",
 		New:     "\tct.tenure = nil\n",
 		Package: "readwrite",

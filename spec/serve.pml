@@ -3,8 +3,8 @@
  * in the second, one writes and one reads. A process that has the name to write serves its goroutines in the order of
  * their arrival, and one that reads lets others of it join, both without a word to the nodes.
  *
- * It mirrors contest.enter, contest.serve, contest.close, contest.disband, contest.readOn and tenure.told in
- * lock/serve.go, engine.join and tenure.looked in lock/join.go, and rw_acquire.lua, rw_reserve.lua and rw_look.lua.
+ * It mirrors contest.enter, contest.serve, contest.close, contest.readOn and tenure.told in lock/serve.go, contest.disband in
+ * lock/line.go, engine.join and tenure.looked in lock/join.go, and rw_acquire.lua, rw_reserve.lua and rw_look.lua.
  * README.md says what is left out. The nodes are one here: that a quorum of several is as good is readwrite.pml's matter.
  *
  * Time: a tenure's deadline may pass at any moment, and its key expire at any moment after that. What is bounded by

@@ -1,0 +1,65 @@
+package lock
+
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/internal/kind"
+)
+
+// about is what observers are told of the lock's kind.
+func (e *engine) about() LockKind {
+	k := LockKind{Kind: "reentrant"}
+	switch e.kind.Family() {
+	case kind.ReadWrite:
+		k = LockKind{Kind: "readwrite", Mode: "write"}
+		if e.reads() {
+			k.Mode = "read"
+		}
+	case kind.Semaphore:
+		k.Kind = "semaphore"
+	default:
+		if e.order == queued {
+			k.Kind = "fair"
+		}
+	}
+	return k
+}
+
+// about is what observers are told of the call before it has ended.
+func (c *call) about() Acquisition {
+	return Acquisition{LockKind: c.engine.about(), Name: c.engine.name, Try: !c.blocks, Start: c.began}
+}
+
+// report is what is told of the end of h, for reason.
+func (h *hold) report(reason Reason) HoldEnd {
+	e := h.engine
+	if h.by != nil {
+		e = h.by
+	}
+	return HoldEnd{
+		LockKind: e.about(), Name: h.engine.name, Hold: h.name(), Token: h.token,
+		Held: time.Since(h.began), Reason: reason,
+	}
+}
+
+// about is what the log says about h.
+func (h *hold) about() []any {
+	about := []any{"name", h.engine.name, "hold", h.name(), "token", h.token}
+	if label := h.engine.client.label; label != "" {
+		about = append(about, "label", label)
+	}
+	if note := h.engine.set.note; note != "" {
+		about = append(about, "note", note)
+	}
+	return about
+}
+
+// lost logs that h was lost.
+func (j *journal) lost(h *hold, reason Reason) {
+	j.Warn("lock: lease lost", append(h.about(), "reason", reason)...)
+}
+
+// late logs that h was renewed when so little of its validity was left.
+func (j *journal) late(h *hold, left time.Duration) {
+	j.Warn("lock: lease was renewed late", append(h.about(), "left", left, "ttl", h.engine.set.ttl)...)
+}

@@ -1,0 +1,112 @@
+package lock
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/holdfast-go/holdfast/redlock"
+	"github.com/holdfast-go/holdfast/waiter"
+	"github.com/holdfast-go/holdfast/watchdog"
+)
+
+// A core is what all locks of a client share: the way to the nodes, the time, the settings, and who has which name or wants
+// it. [Client] is what users see of it.
+type core struct {
+	// Immutable.
+	id        string // begins the id of each of this client's holds
+	group     *redlock.Group
+	hub       *waiter.Hub
+	watchdog  *watchdog.Watchdog
+	locks     settings
+	prefix    string
+	retention time.Duration
+	guard     time.Duration
+	journal   *journal
+	audience  *audience // nil: nobody observes
+	tasks     tasks
+	label     string                  // of this process, for people
+	labelled  bool                    // it was set, and is not the default
+	channels  string                  // what the Pub/Sub channels of clients begin with
+	alone     bool                    // no node is a Cluster
+	fails     func(name string) error // an acquisition, in a test; nil: none does
+	closing   chan struct{}           // closed by drain: no wait goes on
+	idle      chan struct{}           // closed when drained, and nothing is held
+	newcomers chan struct{}           // a slot for each queuer that asks for the first time
+	returners chan struct{}           // and for each that asks again
+	begun     func()                  // called with mu held when something is held: the probe begins then, which is of a higher room
+
+	numbers atomic.Int64   // of holds
+	calls   sync.WaitGroup // calls that Close waits for
+
+	mu       sync.Mutex
+	closed   bool
+	draining bool                    // nothing is granted any more
+	held     int                     // names
+	contests map[contestKey]*contest // the names that this process holds or wants
+	queuers  map[string]*place       // by hold id: who waits in a queue on the nodes
+	shared   map[string]*tenure      // by hold id: tenures that goroutines of this process share
+	listens  *waiter.Subscription
+}
+
+// tasks are those of holds that began while a trace was taken. The zero value is empty and ready
+// to use.
+type tasks struct{ of sync.Map }
+
+// enter begins a call that Close waits for, unless the client is closed.
+func (c *core) enter() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return ErrClosed
+	}
+	c.calls.Add(1)
+	return nil
+}
+
+func (c *core) leave() { c.calls.Done() }
+
+// newID names a hold, once and for all. Its end tells of which kind.
+func (c *core) newID(mark string) string {
+	id := append(make([]byte, 0, 64), c.id...)
+	id = append(id, ':')
+	return string(append(strconv.AppendInt(id, c.numbers.Add(1), 10), mark...))
+}
+
+// made tells whether this client has named a hold.
+func (c *core) made(id string) bool {
+	return strings.HasPrefix(id, c.id)
+}
+
+// drain ends every wait, and grants nothing from now on. Called with mu held.
+func (c *core) drain() {
+	if c.draining {
+		return
+	}
+	c.draining = true
+	close(c.closing)
+	if c.held == 0 {
+		close(c.idle)
+	}
+}
+
+// grants tells whether a lock may still be granted.
+func (c *core) grants() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.draining
+}
+
+// taken and freed count the names that this client has. Called with mu held.
+func (c *core) taken() {
+	c.held++
+	c.begun()
+}
+
+func (c *core) freed() {
+	if c.held--; c.held == 0 && c.draining {
+		close(c.idle)
+	}
+}

@@ -1,0 +1,120 @@
+package lock
+
+import (
+	"fmt"
+
+	"github.com/holdfast-go/holdfast/internal/kind"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// denied makes out of a lost ballot who has the lock, or why nobody can tell.
+func (e *engine) denied(b *redlock.Ballot) denial {
+	g := e.client.group
+	var d denial
+	if e.disagree(b) {
+		_, votes := b.SoFar()
+		d.split = &splitError{votes: votes, slots: true}
+		return d
+	}
+	holders := make(map[string]int, 1)
+	failed, pending, foreign := 0, 0, 0
+	for i := range g.Size() {
+		a := b.Answer(i)
+		if a.Err != nil {
+			failed++
+			continue
+		}
+		if a.Vote == redlock.Pending {
+			pending++
+		}
+		if e.sees(&d, holders, a) {
+			foreign++
+		}
+	}
+	if other, _ := kind.FamilyOf(d.holder); foreign >= g.Quorum() {
+		d.err, d.final = e.mistaken(other), true
+		return d
+	}
+	// With a quorum of nodes answering, rivals are the reason; without, it is the nodes.
+	if len(holders) == 0 || g.Size()-failed < g.Quorum() {
+		d.err = b.Err()
+		d.final = b.Refused()
+		d.sure = false
+	} else if d.nodes+failed+pending < g.Quorum() {
+		_, votes := b.SoFar()
+		d.split = &splitError{votes: votes}
+	}
+	return d
+}
+
+// sees notes in d who, by one more node's answer, has the lock, and tells whether that is by a lock
+// which this one cannot work together with.
+func (e *engine) sees(d *denial, holders map[string]int, a redlock.Answer) (foreign bool) {
+	if a.Vote != redlock.No {
+		return false
+	}
+	seen, _ := e.kind.Acquired(a.Reply)
+	if seen.Holder == "" {
+		seen.Holder = seen.Head // free, but it is another's turn
+	}
+	if seen.Holder == "" {
+		return false
+	}
+	who := seen.Holder
+	if seen.Reads {
+		who = readers // together they are in the way, whichever of them a node has named
+	}
+	holders[who]++
+	if n := holders[who]; n >= d.nodes {
+		d.nodes = n
+		if d.holder != seen.Holder {
+			d.about = description{}
+			if !seen.Reads {
+				d.ttl = seen.TTL
+			}
+		}
+		d.holder, d.ttl = seen.Holder, max(d.ttl, seen.TTL)
+		if about := describe(seen.Noted); about != (description{}) {
+			d.about = about
+		}
+		d.sure = n >= e.client.group.Quorum()
+	}
+	family, ours := kind.FamilyOf(seen.Holder)
+	return ours && family != e.kind.Family()
+}
+
+// readers stands for whoever reads, among holders.
+const readers = "readers"
+
+// mistaken is the error of a name that is in use as a lock of another family.
+func (e *engine) mistaken(other kind.Family) error {
+	return fmt.Errorf("%w: it is in use as a %v, and this is a %v", ErrKind, other, e.kind.Family())
+}
+
+// cutOff makes out of a ballot, decided or not, what a caller knows whose time is over.
+func (e *engine) cutOff(b *redlock.Ballot) denial {
+	answers, votes := b.SoFar()
+	d := denial{cut: votes}
+	holders := make(map[string]int, 1)
+	for _, a := range answers {
+		e.sees(&d, holders, a)
+	}
+	return d
+}
+
+// known is what this process knows of why the engine's lock is not to be had.
+func (e *engine) known() denial {
+	c := e.client
+	c.mu.Lock()
+	ct := c.contests[e.contest()]
+	if ct == nil {
+		c.mu.Unlock()
+		return denial{}
+	}
+	d, b := ct.seen(), ct.asking
+	c.mu.Unlock()
+	if d.holder == "" && d.err == nil && b != nil {
+		return e.cutOff(b)
+	}
+	return d
+}

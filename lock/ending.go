@@ -1,0 +1,75 @@
+package lock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ending is a context whose Err only looks at its Done. That of a context of this very hold,
+// as a re-entry was called with, would take the hold's mu, which is held.
+type ending struct{ context.Context }
+
+// Err implements [context.Context].
+func (e ending) Err() error {
+	select {
+	case <-e.Done():
+		return context.Canceled
+	default:
+		return nil
+	}
+}
+
+// endless is ctx without its end, for what gives a lock back.
+func endless(ctx context.Context) context.Context {
+	switch {
+	case ctx == nil:
+		return context.Background() // a lock that is not given back would be held for ever
+	case ctx.Done() != nil:
+		return context.WithoutCancel(ctx)
+	default:
+		return ctx
+	}
+}
+
+// contextError is why ctx ended, with its cause if that says more.
+func contextError(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if cause == nil || errors.Is(err, cause) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// await waits for renewals in flight, for so long at the most: none need follow a release
+// (trap 21). One that is stuck will find nothing to renew.
+func await(most time.Duration, renewing ...<-chan struct{}) {
+	if len(renewing) == 0 {
+		return
+	}
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	for _, r := range renewing {
+		select {
+		case <-r:
+		case <-timer.C:
+			return
+		}
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+var closed = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()

@@ -1,0 +1,137 @@
+package lock
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// Extend makes the lease valid for at least ttl from now; it never shortens it. It
+// works on fixed leases too, and while the watchdog renews. The error wraps [ErrLost]
+// or [ErrReleased] if the lease is over, and [ErrNoQuorum] if too few nodes
+// answered: then it is valid until its old Deadline, and trying again is worth while.
+func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
+	if l.hold == nil {
+		return ErrNotHeld
+	}
+	h := l.hold
+	c := h.engine.client
+	if err := l.Err(); err != nil {
+		return h.wrap("extend", err)
+	}
+	if err := c.checkTTL(ttl); err != nil {
+		return h.wrap("extend", err)
+	}
+	if err := c.checkKey(h.engine.set.extended(ttl)); err != nil {
+		return h.wrap("extend", err)
+	}
+	if err := c.enter(); err != nil {
+		return h.wrap("extend", err)
+	}
+	defer c.leave()
+	validity, err := h.extend(ctx, ttl)
+	if err != nil {
+		return h.wrap("extend", err)
+	}
+	if err := l.Err(); err != nil { // the old deadline may have passed meanwhile
+		return h.wrap("extend", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if l.valid(time.Now()) && validity.After(l.deadline) {
+		l.deadline = validity
+		h.schedule()
+	}
+	return nil
+}
+
+// extend has the nodes extend the hold by ttl, and tells until when that is valid.
+func (h *hold) extend(ctx context.Context, ttl time.Duration) (validity time.Time, err error) {
+	g := h.engine.client.group
+	h.mu.Lock()
+	over, reason := h.over, h.reason
+	h.longest = max(h.longest, ttl) // a node may have it whatever the others say
+	h.mu.Unlock()
+	if over != nil {
+		return validity, h.fail("extend", reason) // the release does not know of this TTL
+	}
+	b, err := g.Decide(ctx, h.extension(ttl))
+	if err != nil {
+		return validity, contextError(ctx)
+	}
+	found := judge(g, b, false)
+	if found == restorable {
+		if b, err = g.Decide(ctx, h.restoration(ttl)); err != nil {
+			return validity, contextError(ctx)
+		}
+		found = judge(g, b, true)
+	}
+	switch found {
+	case gone:
+		return validity, h.fail("extend", h.lose(h.whyGone(b)))
+	case undecided:
+		return validity, b.Err()
+	}
+	validity = g.Validity(b.Start(), ttl)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.confirm(validity)
+	return validity, nil
+}
+
+// extension asks every node to extend the hold by ttl.
+func (t *tenure) extension(ttl time.Duration) redlock.Motion {
+	t.mu.Lock()
+	count, token, noted, reads := t.count(), t.reserve.top, !t.written.IsZero(), t.reads
+	t.mu.Unlock()
+	e := lua.Extend{
+		Keys:      t.keys(),
+		Hold:      t.id,
+		Count:     count,
+		TTL:       t.engine.set.extended(ttl),
+		Token:     token,
+		Retention: t.engine.client.retention,
+		Queued:    t.engine.order == queued,
+		Noted:     noted,
+	}
+	m := redlock.Motion{
+		Name: "extend",
+		Yes: func(reply any) (bool, error) {
+			// Only where the hold still was: an extension that created the key anew
+			// would paper over a gap in which another may have had it (trap 20).
+			e, err := lua.ParseExtended(reply)
+			return e == lua.ExtendDone, unlessFree(e, err)
+		},
+	}
+	if k := t.engine.shared; k != nil {
+		m.Call = k.Extend(t.numbered(), e, reads)
+		return m
+	}
+	m.Call = e.Call()
+	// The counter lives for long after its last use, and the move will not.
+	m.Narrow = func() lua.Call {
+		narrow := e
+		narrow.Narrow = true
+		return narrow.Call()
+	}
+	return m
+}
+
+// remaining is what a write asks for that is not to change for how long the leases are valid. Called with mu
+// held.
+func (t *tenure) remaining() time.Duration {
+	if now := time.Now(); !t.renewed(now) {
+		return max(time.Millisecond, t.validity.Sub(now)+t.engine.client.group.Drift(t.ttl))
+	}
+	return t.ttl
+}
+
+// unlessFree is err, or errFree.
+func unlessFree(e lua.Extended, err error) error {
+	if err == nil && e == lua.ExtendFree {
+		return errFree
+	}
+	return err
+}

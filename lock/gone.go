@@ -1,0 +1,36 @@
+package lock
+
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// whyGone tells why so many nodes, as b shows, do not have the hold any more.
+func (t *tenure) whyGone(b *redlock.Ballot) Reason {
+	for i := range t.engine.client.group.Size() {
+		if e, err := lua.ParseRestored(b.Answer(i).Reply); err == nil && e == lua.ExtendForced {
+			return ReasonForced
+		}
+	}
+	return ReasonGone
+}
+
+// askWhyGone is whyGone of one that was found to be gone by another question than for its
+// extension. It takes no longer than a node timeout.
+func (t *tenure) askWhyGone() Reason {
+	g := t.engine.client.group
+	b, err := g.Decide(context.Background(), redlock.Motion{
+		Name: "forced",
+		Call: lua.Forced{Keys: t.keys(), Hold: t.id}.Call(),
+		Yes:  lua.ParseForced,
+		All:  true,
+	})
+	for i := range g.Size() {
+		if err == nil && b.Answer(i).Vote == redlock.Yes {
+			return ReasonForced
+		}
+	}
+	return ReasonGone
+}

@@ -1,0 +1,153 @@
+package lock
+
+import (
+	"slices"
+	"time"
+)
+
+// join queues p for key.
+func (c *core) join(p *place, key contestKey) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ct := c.contest(key)
+	p.contest = ct
+	if p.queues() {
+		if ct.tenure != nil {
+			ct.tenure.takes(p)
+		}
+		if !p.here {
+			p.leader = ct.leads(p, ct.queue)
+			p.later = p.leader == nil && slices.ContainsFunc(ct.queue, func(before *place) bool { return before.starting || before.later })
+		}
+	}
+	ct.queue = append(ct.queue, p)
+}
+
+// remove takes p out of the queue, and wakes who is at the head after it. Called with mu held.
+func (ct *contest) remove(p *place) {
+	ct.desert(p)
+	switch ct.drop(p) {
+	case -1:
+		return
+	case 0:
+		ct.wakeHead(false)
+	}
+	ct.tidy()
+}
+
+// drop takes p out of the queue, and tells where it was; -1: it was not there. Called with mu
+// held.
+func (ct *contest) drop(p *place) int {
+	i := slices.Index(ct.queue, p)
+	if i < 0 {
+		return i
+	}
+	if ct.first[0] == p {
+		ct.first[0] = nil
+	}
+	if i == 0 {
+		ct.queue[0] = nil
+		ct.queue = ct.queue[1:]
+	} else {
+		ct.queue = slices.Delete(ct.queue, i, i+1)
+	}
+	if p.starting || p.later {
+		p.starting, p.later = false, false
+		ct.advance()
+	}
+	return i
+}
+
+// take removes p, which has been passed the lock, and wakes it. Whoever is at the head now need
+// not know it before the tenure ends. Called with mu held.
+func (ct *contest) take(p *place) {
+	ct.drop(p)
+	p.stir(false)
+}
+
+// tidy forgets what nobody needs. Called with mu held.
+func (ct *contest) tidy() {
+	if len(ct.queue) > 0 {
+		return
+	}
+	ct.first[0] = nil
+	ct.queue = ct.first[:0]
+	if ct.heartbeats != nil {
+		ct.client.watchdog.Forget(&ct.heartbeats.ward)
+		ct.heartbeats = nil
+	}
+	if ct.any() != nil {
+		return // somebody may come back at any moment
+	}
+	if ct.wakes != nil {
+		ct.wakes.Close()
+		ct.wakes = nil
+	}
+	delete(ct.client.contests, ct.key)
+}
+
+// leave gives the place up, and the turn to who is behind it. It returns the lease that p was
+// passed meanwhile, which is to be given back.
+func (p *place) leave() *Lease {
+	c := p.contest.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p.contest.remove(p)
+	return p.lease
+}
+
+// takes has p, which is about to join the queue here, wait for its turn within t, if it may. One with other settings cannot
+// have it: it asks the nodes, and those behind it wait for it, as next shows. Called with the client's mu held.
+func (t *tenure) takes(p *place) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	if t.isOpen() && p.call.engine.joinable != nil && t.suits(&p.call.engine.set, now) {
+		p.here, p.came = true, now
+	}
+}
+
+// everybody is for disband: all who wait for a turn within the tenure.
+func everybody(int, *place) bool { return true }
+
+// disband has those who wait for a turn within this process's tenure, and for whom that is so, ask the nodes: one
+// after the other, so that their places are in the order of their arrival. Called with mu held.
+func (ct *contest) disband(goes func(int, *place) bool) {
+	for i, p := range ct.queue {
+		if p.here && goes(i, p) {
+			p.here = false
+			p.leader = ct.leads(p, ct.queue[:i])
+			p.later = p.leader == nil
+		}
+	}
+	ct.advance()
+}
+
+// advance has the next one ask the nodes for the first time that waits for those before it to have done so. Called with mu
+// held.
+func (ct *contest) advance() {
+	for _, p := range ct.queue {
+		switch {
+		case p.starting:
+			return
+		case p.later:
+			p.starting, p.later = true, false
+			p.stir(true)
+			return
+		}
+	}
+}
+
+// disperse has the first n of those who wait here without a place take one. Called with mu held.
+func (ct *contest) disperse(n int) {
+	for _, p := range ct.queue {
+		if n <= 0 {
+			return
+		}
+		if p.unplaced {
+			p.unplaced, p.sent = false, true
+			p.stir(false)
+			n--
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package lock
+
+import "context"
+
+// An unlocking is what the end of a lease leaves to be done.
+type unlocking uint8
+
+const (
+	unlocked   unlocking = iota // nothing
+	downgrades                  // its hold goes on, and only reads
+	releases                    // its hold is to end; whoever does that leaves the client
+)
+
+// Unlock ends the lease; with the last lease of a hold the lock is free. Before the last one
+// no node is told, and it fails only if the lease is over. It ignores ctx's cancellation, so
+// that a cancelled request still gives its lock back, and takes no longer than a few node
+// timeouts.
+//
+// If another goroutine of this process waits for the lock, that one usually has it next, and no
+// node is told. Otherwise Unlock returns nil if a quorum of nodes confirmed. The error wraps
+// [ErrLost] if the lease was lost before, [ErrReleased] on a second call, and [ErrNoQuorum] if
+// too few nodes confirmed: then the release is tried again in the background, and the lock ends
+// with its TTL at the latest. In any case the lease is over.
+func (l *Lease) Unlock(ctx context.Context) error {
+	if l.hold == nil {
+		return ErrNotHeld
+	}
+	ctx = endless(ctx)
+	switch next, err := l.unlock(); next {
+	case downgrades:
+		return l.hold.downgrade(ctx)
+	case releases:
+		return l.hold.release(ctx)
+	default:
+		return err
+	}
+}
+
+// unlock ends the lease in this process, and tells what is to be done then.
+func (l *Lease) unlock() (unlocking, error) {
+	h := l.hold
+	err := l.Err() // notices a deadline that has passed
+	h.mu.Lock()
+	again := l.unlocked
+	if !again {
+		l.unlocked = true
+		h.pending--
+	}
+	settled := h.pending == 0
+	if l.reason == ReasonNone {
+		l.end(ReasonUnlocked)
+	} else {
+		err = l.failure()
+	}
+	// Who inspects the nodes learns of the count with the next renewal.
+	inner := len(h.leases) > 0
+	downgrade := inner && err == nil && !l.reads && h.writes == 0 && h.engine.shared != nil
+	h.mu.Unlock()
+	l.cancel()
+	switch {
+	case downgrade:
+		return downgrades, nil
+	case inner && err == nil:
+		return unlocked, nil
+	case err != nil:
+		if settled && h.isOver() {
+			h.slot.clear(h)
+		}
+		return unlocked, h.wrap("unlock", err)
+	case h.engine.client.enter() != nil:
+		return unlocked, h.fail("unlock", ReasonClosed) // Close releases it, or has
+	}
+	return releases, nil
+}

@@ -1,0 +1,66 @@
+package lock
+
+import "time"
+
+// fairChance is for how long this process's own waiters then leave the others alone: until
+// a message wakes them, as it wakes the others, or for so long.
+const fairChance = 20 * time.Millisecond
+
+// wakeHead has the contender at the head of the queue look after its turn. Called with
+// mu held.
+func (ct *contest) wakeHead(look bool) {
+	if len(ct.queue) > 0 && !ct.queue[0].queues() {
+		ct.queue[0].stir(look)
+	}
+}
+
+// wakeLater wakes the contender at the head after a while, if nothing does before. Called with mu
+// held.
+func (ct *contest) wakeLater(pause time.Duration, look bool) {
+	if len(ct.queue) == 0 {
+		return
+	}
+	time.AfterFunc(pause, func() {
+		ct.client.mu.Lock()
+		defer ct.client.mu.Unlock()
+		ct.wakeHead(look)
+	})
+}
+
+// published has the head look after a release somewhere, or when messages were missed.
+func (ct *contest) published(id string) {
+	ct.client.mu.Lock()
+	defer ct.client.mu.Unlock()
+	if t := ct.has(id); t != nil {
+		ct.forced = id // not by an Unlock, which comes first here
+	}
+	// A release of this process has woken the head already, without the way round
+	// through Redis, unless the nodes were late to learn of it. That of the present
+	// holder is somebody's ForceUnlock.
+	if ct.client.made(id) && (ct.last == nil || ct.last.holder != id) && !ct.even &&
+		(ct.tenure == nil || ct.tenure.id != id) {
+		return
+	}
+	if pause := ct.behindRivals(id); pause > 0 {
+		ct.wakeLater(pause, true)
+		return
+	}
+	ct.wakeHead(true)
+}
+
+// behindRivals tells for how long the head leaves a name that was released by the hold called id
+// to other processes. Called with mu held.
+func (ct *contest) behindRivals(id string) time.Duration {
+	switch {
+	case id == "" || ct.tenure != nil:
+		return 0 // messages were missed, or the nodes are asked what has become of the tenure
+	case !ct.client.made(id):
+		if ct.rivals == nil {
+			ct.rivals = new(rivals)
+		}
+		ct.rivals.heard(id)
+	case ct.rivals == nil:
+		return 0
+	}
+	return ct.rivals.pause()
+}
