@@ -102,13 +102,4 @@ var lockWorkMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestContextsOfOneParentKeepTheirValues$",
 	},
-	{
-		Name: "a parent that comes later does not have it renewed again",
-		File: "lock/context.go",
-		Old: `		h.schedule() // it is renewed again
-`,
-		New:     "",
-		Package: "lock",
-		Tests:   "^TestParentThatComesLaterHasItRenewedAgain$",
-	},
 }
