@@ -35,12 +35,15 @@ func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, denial, error) {
 	if asks {
 		_, err := h.extend(ctx, e.set.ttl)
 		var cut *cutError
+		silent := errors.Is(err, redlock.ErrNoQuorum) || errors.As(err, &cut)
 		switch {
-		case errors.As(err, &cut):
+		case silent && errors.Is(context.Cause(ctx), errTryOver):
+			// A TryLock waits for the nodes for no longer than its bound.
+		case cut != nil:
 			return nil, denial{cut: cut.votes}, cut.error
 		case ctx.Err() != nil:
 			return nil, denial{cut: cmp.Or(err, errTooLate)}, contextError(ctx)
-		case err != nil && !errors.Is(err, redlock.ErrNoQuorum):
+		case err != nil && !silent:
 			return nil, denial{}, h.wrap("re-enter", err)
 		}
 	}

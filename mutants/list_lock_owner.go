@@ -153,4 +153,12 @@ var lockOwnerMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestReentryThatIsCutOffIsNoRefusalByItsOwnHold$",
 	},
+	{
+		Name:    "a TryLock that re-enters fails when its time is over",
+		File:    "lock/reenter.go",
+		Old:     "		case silent && errors.Is(context.Cause(ctx), errTryOver):",
+		New:     "		case false:",
+		Package: "lock",
+		Tests:   "^TestTryLockReentersInItsTime$",
+	},
 }
