@@ -145,6 +145,17 @@ func mutants() []Mutant {
 			},
 		},
 		{
+			Name: "a re-entry needs a quorum, and so does a hold that nodes lack",
+			By:   "kept",
+			Cell: inventory(),
+			Edits: []Edit{
+				{"lock/renew.go", "	if missing == nil || ended {", "	if true || ended {"},
+				{"lock/restore.go", "	case !restored && has > 0 &&", "	case false &&"},
+				{"lock/reenter.go", "asks := h.over == nil && !kept && h.validity.Before(wanted)", "asks := h.over == nil && (!kept || h.validity.After(start))"},
+				{"lock/reenter.go", "if err != nil && !errors.Is(err, redlock.ErrNoQuorum) {", "if err != nil || errors.Is(err, redlock.ErrNoQuorum) {"},
+			},
+		},
+		{
 			Name: "keys without a TTL",
 			By:   "progress",
 			Cell: cell("kill workers", 1, nil, KillWorker),

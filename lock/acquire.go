@@ -184,8 +184,7 @@ func (a *acquisition) here() (*Lease, denial, error) {
 	}
 	if h != nil {
 		a.handover = HandoverReentry
-		l, err := e.reenter(a.ctx, h)
-		return l, denial{}, err
+		return e.reenter(a.ctx, h)
 	}
 	if !e.client.grants() {
 		return nil, denial{}, ErrClosed

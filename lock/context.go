@@ -34,25 +34,18 @@ func (l *Lease) Context(parent context.Context) context.Context {
 	h := l.hold
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if l.reason == ReasonNone && l.work == nil {
+	if l.reason != ReasonNone {
+		s.tie = newTie(parent)
+		s.cancel(l.failure())
+		return s
+	}
+	abandoned := l.work.abandoned()
+	if l.work == nil {
 		l.work = newWork(l)
 	}
-	switch {
-	case parent.Done() != nil:
-		s.Context, s.cancel = context.WithCancelCause(parent)
-	case l.reason == ReasonNone:
-		s.Context, s.cancel = l.work.endless()
-	default:
-		s.Context, s.cancel = context.WithCancelCause(context.Background())
-	}
-	switch {
-	case l.reason != ReasonNone:
-		s.cancel(l.failure())
-	case parent.Done() != nil:
-		l.work.follow(s)
-		h.schedule()
-	default:
-		h.schedule()
+	s.tie = l.work.tie(parent)
+	if abandoned {
+		h.schedule() // it is renewed again
 	}
 	return s
 }
@@ -91,9 +84,8 @@ func (s *scope) Value(key any) any {
 			return true
 		}
 	}
-	// What ends this context is found by a key, too: it comes before the parent's values.
-	if v := s.Context.Value(key); v != nil || s.stop != nil {
-		return v
+	if v := s.tie.Value(key); v != nil {
+		return v // by which package context finds what ends this context
 	}
 	return s.parent.Value(key)
 }

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -134,6 +135,20 @@ func (e *splitError) Error() string {
 
 // Unwrap returns [ErrLocked].
 func (e *splitError) Unwrap() error { return ErrLocked }
+
+// A cutError is the end of a caller's context in the middle of a round.
+type cutError struct {
+	error       // the context's
+	votes error // what was known of the round by then
+}
+
+func cutShort(ctx context.Context, b *redlock.Ballot) error {
+	_, votes := b.SoFar()
+	return &cutError{contextError(ctx), votes}
+}
+
+// Unwrap returns the context's error.
+func (e *cutError) Unwrap() error { return e.error }
 
 var (
 	errNotAsked = errors.New("no node had been asked")

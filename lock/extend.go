@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lua"
@@ -32,6 +33,10 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	}
 	defer c.leave()
 	validity, err := h.extend(ctx, ttl)
+	var cut *cutError
+	if errors.As(err, &cut) {
+		err = cut.error
+	}
 	if err != nil {
 		return h.wrap("extend", err)
 	}
@@ -59,12 +64,12 @@ func (h *hold) extend(ctx context.Context, ttl time.Duration) (validity time.Tim
 	}
 	b, err := g.Decide(ctx, h.extension(ttl))
 	if err != nil {
-		return validity, contextError(ctx)
+		return validity, cutShort(ctx, b)
 	}
 	found := judge(g, b, false)
 	if found == restorable {
 		if b, err = g.Decide(ctx, h.restoration(ttl)); err != nil {
-			return validity, contextError(ctx)
+			return validity, cutShort(ctx, b)
 		}
 		found = judge(g, b, true)
 	}

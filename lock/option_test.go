@@ -11,6 +11,9 @@ import (
 	"github.com/holdfast-go/holdfast/lock"
 )
 
+// century is longer than options may set anything to.
+const century = 100 * 365 * 24 * time.Hour
+
 // Settings that no lock can work with are refused before anything is asked of a node.
 func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 	nowhere := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
@@ -30,6 +33,19 @@ func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 		"key prefix is empty":        lock.WithPrefix(""),
 		"TTL of 2ms is too short":    lock.WithTTL(2 * time.Millisecond),
 		"TTL of 24h0m0s is too long": lock.WithTTL(24 * time.Hour),
+
+		// Their multiples would overflow, here or on a server.
+		"heartbeat is 876000h0m0s":          lock.WithWaiterHeartbeat(century),
+		"max hold is 876000h0m0s":           lock.WithMaxHold(century),
+		"min hold is 876000h0m0s":           lock.WithMinHold(century),
+		"the rest is 876000h0m0s":           lock.WithRest(century),
+		"node timeout is 876000h0m0s":       lock.WithNodeTimeout(century),
+		"token retention is 876000h0m0s":    lock.WithTokenRetention(century),
+		"restart guard is 876000h0m0s":      lock.WithRestartGuard(century),
+		"fixed clock drift is 876000h0m0s":  lock.WithClockDrift(0, century),
+		"TTL of 876000h0m0s is too long":    lock.WithTTL(century),
+		"max hold is 2562047h47m16.854775":  lock.WithMaxHold(math.MaxInt64),
+		"heartbeat is 2562047h47m16.854775": lock.WithWaiterHeartbeat(math.MaxInt64),
 	} {
 		t.Run(says, func(t *testing.T) {
 			_, err := lock.NewClient([]redis.UniversalClient{nowhere}, option)

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,12 +18,13 @@ import (
 // Only a TTL that the hold's renewal does not keep is asked for at the nodes. Where they do
 // not answer, the lease has what the hold has.
 //
-// It has the slot's turn, so the hold's release has not begun, or is over.
+// It has the slot's turn, so the hold's release has not begun, or is over. If the caller's context ends
+// meanwhile, the denial says what was known of the nodes: nobody else has the lock.
 //
 // One that reads cannot write as well, as it would wait for itself: it is refused. Who writes can read.
-func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, error) {
+func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, denial, error) {
 	if err := e.suits(h); err != nil {
-		return nil, err
+		return nil, denial{}, err
 	}
 	start := time.Now()
 	wanted := e.client.group.Validity(start, e.set.ttl)
@@ -32,11 +34,17 @@ func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, error) {
 	h.mu.Unlock()
 	if asks {
 		_, err := h.extend(ctx, e.set.ttl)
-		if ctx.Err() != nil {
-			return nil, contextError(ctx)
-		}
-		if err != nil && !errors.Is(err, redlock.ErrNoQuorum) {
-			return nil, h.wrap("re-enter", err)
+		var cut *cutError
+		silent := errors.Is(err, redlock.ErrNoQuorum) || errors.As(err, &cut)
+		switch {
+		case silent && errors.Is(context.Cause(ctx), errTryOver):
+			// A TryLock waits for the nodes for no longer than its bound.
+		case cut != nil:
+			return nil, denial{cut: cut.votes}, cut.error
+		case ctx.Err() != nil:
+			return nil, denial{cut: cmp.Or(err, errTooLate)}, contextError(ctx)
+		case err != nil && !silent:
+			return nil, denial{}, h.wrap("re-enter", err)
 		}
 	}
 
@@ -58,14 +66,14 @@ func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, error) {
 	case over != nil:
 		// A lock taken now would not be the one that the owner believes to be in
 		// (trap 5). Its lost lease has to be unlocked first.
-		return nil, h.fail("re-enter", reason)
+		return nil, denial{}, h.fail("re-enter", reason)
 	case !valid:
 		if after := h.expire(); after != nil {
 			after()
 		}
-		return nil, h.fail("re-enter", h.lose(ReasonNotRenewed)) // unless it has been
+		return nil, denial{}, h.fail("re-enter", h.lose(ReasonNotRenewed)) // unless it has been
 	}
-	return l, nil
+	return l, denial{}, nil
 }
 
 // suits returns an error if the owner of h, which is not over, must not re-enter by e.

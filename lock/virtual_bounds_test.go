@@ -2,6 +2,7 @@ package lock_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -34,5 +35,30 @@ func TestBoundsOfATTL(t *testing.T) {
 				require.ErrorContains(t, err, c.why, "%v", c.ttl)
 			}
 		}
+	})
+}
+
+// What is as long as anything may be still works: no date overflows, here or on a node.
+func TestLocksWorkWithTheLongestSettings(t *testing.T) {
+	const longest = 10 * 365 * 24 * time.Hour
+	ofEitherKind(t, []int{1, 3}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+		opts := []lock.ClientOption{
+			lock.WithWaiterHeartbeat(longest), lock.WithMaxHold(longest), lock.WithMinHold(0), lock.WithRest(0),
+			lock.WithTokenRetention(longest), lock.WithTTL(longest - 1), lock.WithClockDrift(0, time.Hour),
+			lock.WithNodeTimeout(longest),
+		}
+		l := w.lock(of(w.process(opts...)))
+		next := wait(bg, of(w.process(opts...)))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Empty(t, next)
+		require.NoError(t, l.Err())
+		require.NoError(t, l.Unlock(bg))
+		g := <-next
+		require.NoError(t, g.err)
+		require.Greater(t, g.lease.Token(), l.Token())
+		require.NoError(t, g.lease.Unlock(bg))
+		synctest.Wait()
+		requireHolder(t, "", w.nodes)
 	})
 }

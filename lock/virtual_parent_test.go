@@ -2,6 +2,7 @@ package lock_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -202,17 +203,22 @@ func TestEveryContextThatCannotEndEndsWithTheLease(t *testing.T) {
 	})
 }
 
-// Contexts that nobody has any more leave nothing behind, whether their parents have ended or
-// cannot end.
+// Contexts that nobody has any more leave nothing behind, whether their parents have ended, go on
+// or cannot end.
 func TestContextsDoNotPileUp(t *testing.T) {
 	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
 		l := w.lock(w.process().mutex())
 		defer func() { require.NoError(t, l.Unlock(bg)) }()
 		l.Context(bg)
 		const n = 20_000
+		type key struct{}
+		serves, stop := context.WithCancel(bg)
+		defer stop()
 		use := func() {
-			for range n {
+			for i := range n {
 				require.NoError(t, l.Context(bg).Err())
+				require.NoError(t, l.Context(serves).Err())
+				require.NoError(t, l.Context(context.WithValue(serves, key{}, i)).Err())
 			}
 			for i := range n {
 				request, end := context.WithCancel(bg)
@@ -229,6 +235,40 @@ func TestContextsDoNotPileUp(t *testing.T) {
 		before := heap()
 		use()
 		require.Less(t, heap()-before, int64(16*n), "a context takes hundreds of bytes")
+	})
+}
+
+// Contexts of parents that end together have nothing else in common.
+func TestContextsOfOneParentKeepTheirValues(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex())
+		type key string
+		why := errors.New("told to stop")
+		serves, stop := context.WithCancelCause(bg)
+		defer stop(nil)
+		one := l.Context(context.WithValue(serves, key("request"), 1))
+		two := l.Context(context.WithValue(context.WithValue(serves, key("request"), 2), key("user"), "ann"))
+		require.Equal(t, 1, one.Value(key("request")))
+		require.Equal(t, 2, two.Value(key("request")))
+		require.Nil(t, one.Value(key("user")))
+		require.Equal(t, "ann", two.Value(key("user")))
+		child, end := context.WithCancel(two)
+		defer end()
+		stop(why)
+		for _, ctx := range []context.Context{one, two, child} {
+			require.ErrorIs(t, ctx.Err(), context.Canceled)
+			require.Equal(t, why, context.Cause(ctx))
+		}
+		require.NoError(t, l.Err())
+		timed, end := context.WithTimeout(bg, time.Second)
+		defer end()
+		three := l.Context(timed)
+		<-three.Done()
+		require.ErrorIs(t, three.Err(), context.DeadlineExceeded)
+		require.NoError(t, l.Unlock(bg))
+		over := l.Context(context.WithValue(bg, key("request"), 4))
+		require.ErrorIs(t, context.Cause(over), lock.ErrReleased)
+		require.Equal(t, 4, over.Value(key("request")))
 	})
 }
 

@@ -213,6 +213,31 @@ func TestLossThatACallNoticesFirstHasItsReasonAndIsLogged(t *testing.T) {
 	}
 }
 
+// So is what Do finds when it unlocks: it says so beside what the work has come to.
+func TestLossThatDoNoticesFirstHasItsReasonAndIsLogged(t *testing.T) {
+	for name, comesTo := range map[string]error{"well": nil, "in vain": errors.New("no paper left")} {
+		t.Run(name, func(t *testing.T) {
+			ofEitherKind(t, []int{1, 3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+				var log logbook
+				var l *lock.Lease
+				err := of(w.process(log.option())).Do(bg, func(ctx context.Context) error {
+					l, _ = lock.FromContext(ctx)
+					synctest.Wait()
+					each(w.nodes, func(n *virtual.Node) { n.Memory().Del(keys.Lock) })
+					return comesTo
+				})
+				require.ErrorIs(t, err, lock.ErrLost)
+				require.Equal(t, lock.ReasonGone, reasonOf(t, l, err))
+				if comesTo != nil {
+					require.ErrorIs(t, err, comesTo)
+				}
+				synctest.Wait()
+				require.Len(t, log.lines("lease lost", l.ID(), lock.ReasonGone.String()), 1)
+			})
+		})
+	}
+}
+
 func TestErrOfALeaseThatIsHeldAllocatesNothing(t *testing.T) {
 	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
 		l := w.lock(w.process().mutex())

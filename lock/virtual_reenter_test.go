@@ -146,6 +146,29 @@ func TestReentryAsksForATTLThatTheHoldDoesNotKeep(t *testing.T) {
 	}
 }
 
+// Where a node may be silent for longer than a TryLock takes, that is over first: the owner has the lock all the same.
+func TestTryLockReentersInItsTime(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process(lock.WithNodeTimeout(3 * time.Second))
+		for _, kind := range []string{"reentrant", "fair"} {
+			scope := lock.WithOwner(bg)
+			outer := w.lockIn(scope, p.kinds()[kind])
+			time.Sleep(time.Second)
+			each(w.quorum(), func(n *virtual.Node) { n.Silence(true) })
+			start := time.Now()
+			inner, err := p.kinds(lock.WithoutWatchdog())[kind].TryLock(scope)
+			require.NoError(t, err, kind)
+			require.LessOrEqual(t, time.Since(start), tryBound)
+			require.Equal(t, outer.Deadline(), inner.Deadline(), "it has what the hold has")
+			each(w.quorum(), func(n *virtual.Node) { n.Silence(false) })
+			require.NoError(t, inner.Unlock(bg))
+			time.Sleep(time.Minute)
+			require.NoError(t, outer.Unlock(bg))
+			time.Sleep(time.Minute)
+		}
+	})
+}
+
 func TestNodesLearnOfTheCountWithTheNextRenewal(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 		m := w.process().mutex()

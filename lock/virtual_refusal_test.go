@@ -169,6 +169,44 @@ func TestCallThatWaitsForAnotherOfItsOwnerKnowsWhy(t *testing.T) {
 	})
 }
 
+// The lock is its own owner's, so that is not in its way: the nodes that do not answer are.
+func TestReentryThatIsCutOffIsNoRefusalByItsOwnHold(t *testing.T) {
+	for _, kind := range []string{"reentrant", "fair"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+				p := w.process()
+				asks := p.kinds(lock.WithoutWatchdog())[kind] // for its time
+				scope := lock.WithOwner(bg)
+				l := w.lockIn(scope, p.kinds()[kind])
+				time.Sleep(time.Second)
+				each(w.quorum(), func(n *virtual.Node) { n.Silence(true) })
+				cutOff := func() error {
+					ctx, cancel := context.WithTimeout(scope, brief)
+					defer cancel()
+					_, err := asks.Lock(ctx)
+					require.ErrorIs(t, err, context.DeadlineExceeded)
+					return err
+				}
+				e := refused(t, cutOff(), lock.ErrNoQuorum, lock.ErrLocked)
+				require.Empty(t, e.Holder)
+				require.Len(t, e.Silent, len(w.quorum()))
+				for _, n := range w.quorum() {
+					require.Contains(t, e.Silent, n.Addr())
+				}
+
+				// Nor is that the reason of one that waits for its turn behind another.
+				first := wait(scope, asks)
+				synctest.Wait()
+				err := cutOff()
+				require.NotErrorIs(t, err, lock.ErrLocked)
+				require.ErrorContains(t, err, "another call of the same owner was under way")
+				require.NoError(t, (<-first).err)
+				require.NoError(t, l.Err())
+			})
+		})
+	}
+}
+
 func TestLockUnderADoneContextSaysThatNobodyWasAsked(t *testing.T) {
 	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
 		ctx, cancel := context.WithCancel(bg)

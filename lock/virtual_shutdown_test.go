@@ -127,6 +127,27 @@ func TestHealthTellsWhoVotesAndHowManyMayGo(t *testing.T) {
 	})
 }
 
+// A node that the restart guard keeps out is up and has no vote, and says why.
+func TestHealthTellsWhomTheGuardKeepsOut(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		p := w.process(lock.WithRestartGuard(time.Minute))
+		time.Sleep(time.Hour)
+		require.Equal(t, 1, lock.Spare(p.locks.Health(bg)))
+		w.nodes[0].Reboot()
+		w.loadScripts()
+		_ = p.locks.Health(bg) // of broken connections, which a real network tells of
+		time.Sleep(time.Second)
+		health := p.locks.Health(bg)
+		require.True(t, health[0].Up)
+		require.False(t, health[0].Votes)
+		require.ErrorIs(t, health[0].Err, lock.ErrRestarted)
+		require.True(t, health[1].Votes)
+		require.Zero(t, lock.Spare(health))
+		time.Sleep(time.Minute)
+		require.Equal(t, 1, lock.Spare(p.locks.Health(bg)))
+	})
+}
+
 func TestEveryHoldIdBeginsWithTheClients(t *testing.T) {
 	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
 		p := w.process()

@@ -6,14 +6,56 @@ import "context"
 // the hold's mu.
 type work struct {
 	lease  *Lease
-	scopes map[*scope]struct{} // whose parents can end and have not
-	living int                 // contexts of the work that have not ended: these parents, and Lock's own
-	stop   func() bool         // unhooks from the context that Lock was called with; nil: there is nothing to unhook
+	ties   map[<-chan struct{}]*tie // by the Done of their parents, which have not ended; of nil, if they cannot end
+	living int                      // contexts of the work that have not ended: these parents, and Lock's own
+	stop   func() bool              // unhooks from the context that Lock was called with; nil: there is nothing to unhook
+}
 
-	// Contexts whose parents cannot end share one that ends with the lease, so that any
-	// number of them costs nothing once they are dropped.
-	shared context.Context // nil: there is none
+// A tie is a context that ends with a lease, and with the parents that it stands for: those
+// that end together, as their Done tells, or cannot end. All contexts of such parents share it.
+// So any number of them costs nothing once they are dropped, however long their parents live.
+type tie struct {
+	context.Context
 	cancel context.CancelCauseFunc
+	stop   func() bool // unhooks from the parents; nil: they cannot end, or it is in no work
+}
+
+func newTie(parent context.Context) *tie {
+	t := new(tie)
+	m := &mute{Context: parent}
+	muted := context.Context(m)
+	if a, ok := parent.(afterFuncer); ok {
+		muted = struct {
+			*mute
+			afterFuncer
+		}{m, a}
+	}
+	t.Context, t.cancel = context.WithCancelCause(muted)
+	if m.key == nil {
+		m.key = m // nobody may set it any more
+	}
+	return t
+}
+
+// An afterFuncer is a context that package context can follow without a goroutine, though it is none of its own.
+type afterFuncer interface{ AfterFunc(func()) func() bool }
+
+// mute is a parent without its values: those of one are not the others'. It has only what
+// package context looks for when it makes a context of it: by what the parent ends.
+type mute struct {
+	context.Context
+	key any // that package context has asked for
+}
+
+// Value implements [context.Context].
+func (m *mute) Value(key any) any {
+	if m.key == nil {
+		m.key = key
+	}
+	if m.key != key {
+		return nil
+	}
+	return m.Context.Value(key)
 }
 
 // newWork begins with the first context. Called with mu held.
@@ -34,47 +76,51 @@ func newWork(l *Lease) *work {
 	return w
 }
 
-// endless returns the context of work that only the lease ends. Called with mu held.
-func (w *work) endless() (context.Context, context.CancelCauseFunc) {
-	if w.shared == nil {
-		w.shared, w.cancel = context.WithCancelCause(context.Background())
+// tie returns what contexts of parent end with. Called with mu held.
+func (w *work) tie(parent context.Context) *tie {
+	done := parent.Done()
+	t := w.ties[done]
+	if t != nil {
+		return t
 	}
-	return w.shared, w.cancel
-}
-
-// follow has s end with the lease, and notes when its parent has ended. Called with mu held.
-func (w *work) follow(s *scope) {
-	if w.scopes == nil {
-		w.scopes = make(map[*scope]struct{}, 1)
+	if w.ties == nil {
+		w.ties = make(map[<-chan struct{}]*tie, 1)
 	}
-	w.scopes[s] = struct{}{}
+	t = newTie(parent)
+	w.ties[done] = t
 	w.living++
-	s.stop = context.AfterFunc(ending{s.parent}, func() {
+	if done == nil {
+		return t
+	}
+	t.stop = context.AfterFunc(ending{parent}, func() {
 		mu := &w.lease.hold.mu
 		mu.Lock()
 		defer mu.Unlock()
-		if _, ok := w.scopes[s]; ok {
-			delete(w.scopes, s)
+		if _, ok := w.ties[done]; ok {
+			delete(w.ties, done)
 			w.ended()
 		}
 	})
+	return t
 }
 
 // ended notes that a context of the work has. Called with mu held.
 func (w *work) ended() {
 	w.living--
-	if l := w.lease; l.reason == ReasonNone {
-		l.hold.schedule()
-		if w.abandoned() && l.renew {
-			l.hold.engine.client.journal.Info("lock: lease is not renewed any more, every context of its work has ended",
-				"name", l.hold.engine.name, "hold", l.hold.name(), "until", l.deadline)
-		}
+	l := w.lease
+	if l.reason != ReasonNone || !w.abandoned() {
+		return
+	}
+	l.hold.schedule()
+	if l.renew {
+		l.hold.engine.client.journal.Info("lock: lease is not renewed any more, every context of its work has ended",
+			"name", l.hold.engine.name, "hold", l.hold.name(), "until", l.deadline)
 	}
 }
 
 // abandoned tells whether nobody waits for what is done under the lease any more. Called
 // with mu held.
-func (w *work) abandoned() bool { return w != nil && w.living == 0 && w.shared == nil }
+func (w *work) abandoned() bool { return w != nil && w.living == 0 }
 
 // cancel ends every context that the lease has handed out. Called without hold.mu: a
 // cancellation runs code that is not ours.
@@ -82,12 +128,10 @@ func (l *Lease) cancel() {
 	l.hold.mu.Lock()
 	w := l.work
 	l.work = nil
-	var scopes map[*scope]struct{}
-	if w != nil {
-		scopes, w.scopes = w.scopes, nil // who ends a parent from now on finds nothing to do
-	}
+	var ties map[<-chan struct{}]*tie
 	var cause error
 	if w != nil {
+		ties, w.ties = w.ties, nil // who ends a parent from now on finds nothing to do
 		cause = l.failure()
 	}
 	l.hold.mu.Unlock()
@@ -97,21 +141,18 @@ func (l *Lease) cancel() {
 	if w.stop != nil {
 		w.stop()
 	}
-	if w.cancel != nil {
-		w.cancel(cause)
-	}
-	for s := range scopes {
-		s.stop()
-		s.cancel(cause)
+	for _, t := range ties {
+		if t.stop != nil {
+			t.stop()
+		}
+		t.cancel(cause)
 	}
 }
 
 // A scope is one context that a lease has handed out. It ends with the lease, and with its
 // parent; values and deadline are the parent's.
 type scope struct {
-	context.Context
+	*tie
 	parent context.Context
 	lease  *Lease
-	cancel context.CancelCauseFunc
-	stop   func() bool // unhooks from the parent; nil if that cannot end
 }

@@ -135,4 +135,30 @@ var lockOwnerMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestReentryAsksForATTLThatTheHoldDoesNotKeep$",
 	},
+	{
+		Name:    "a re-entry that is cut off is refused by its own hold",
+		File:    "lock/reenter.go",
+		Old:     "return nil, denial{cut: cut.votes}, cut.error",
+		New:     "return nil, denial{}, cut.error",
+		Package: "lock",
+		Tests:   "^TestReentryThatIsCutOffIsNoRefusalByItsOwnHold$",
+	},
+	{
+		Name: "one of two calls of an owner is refused by its hold",
+		File: "lock/acquire.go",
+		Old: `				d.err = errTurn
+`,
+		New: `				d.err = nil
+`,
+		Package: "lock",
+		Tests:   "^TestReentryThatIsCutOffIsNoRefusalByItsOwnHold$",
+	},
+	{
+		Name:    "a TryLock that re-enters fails when its time is over",
+		File:    "lock/reenter.go",
+		Old:     "		case silent && errors.Is(context.Cause(ctx), errTryOver):",
+		New:     "		case false:",
+		Package: "lock",
+		Tests:   "^TestTryLockReentersInItsTime$",
+	},
 }

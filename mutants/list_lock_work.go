@@ -14,7 +14,7 @@ var lockWorkMutants = []Mutant{
 	{
 		Name: "contexts outlive the lease",
 		File: "lock/work.go",
-		Old: `		w.cancel(cause)
+		Old: `		t.cancel(cause)
 `,
 		New: `		_ = cause
 `,
@@ -30,17 +30,25 @@ var lockWorkMutants = []Mutant{
 		Tests:   "^TestLeaderOutlivesTheRequestsItServes$",
 	},
 	{
-		Name:    "contexts that cannot end count as ended",
-		File:    "lock/work.go",
-		Old:     "w != nil && w.living == 0 && w.shared == nil }",
-		New:     "w != nil && w.living == 0 }",
+		Name: "contexts that cannot end count as ended",
+		File: "lock/work.go",
+		Old: `	w.living++
+	if done == nil {
+		return t
+	}
+`,
+		New: `	if done == nil {
+		return t
+	}
+	w.living++
+`,
 		Package: "lock",
 		Tests:   "^TestContextThatCannotEndKeepsTheLockRenewed$",
 	},
 	{
 		Name:    "the end of renewal is not logged",
 		File:    "lock/work.go",
-		Old:     "if w.abandoned() && l.renew {",
+		Old:     "if l.renew {",
 		New:     "if false {",
 		Package: "lock",
 		Tests:   "^TestEndOfRenewalForWorkThatHasEndedIsLogged$",
@@ -48,9 +56,11 @@ var lockWorkMutants = []Mutant{
 	{
 		Name: "only the last context of endless parents ends",
 		File: "lock/work.go",
-		Old: `	if w.shared == nil {
+		Old: `	if t != nil {
+		return t
 `,
-		New: `	if true {
+		New: `	if t != nil && done != nil {
+		return t
 `,
 		Package: "lock",
 		Tests:   "^TestEveryContextThatCannotEndEndsWithTheLease$",
@@ -58,10 +68,38 @@ var lockWorkMutants = []Mutant{
 	{
 		Name: "an ended parent is followed for ever",
 		File: "lock/work.go",
-		Old: `			delete(w.scopes, s)
+		Old: `			delete(w.ties, done)
 `,
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestContextsDoNotPileUp$",
+	},
+	{
+		Name: "contexts of a parent that goes on pile up",
+		File: "lock/work.go",
+		Old: `	if t != nil {
+		return t
+`,
+		New: `	if t != nil && done == nil {
+		return t
+`,
+		Package: "lock",
+		Tests:   "^TestContextsDoNotPileUp$",
+	},
+	{
+		Name:    "a context has the values of another one of its parent",
+		File:    "lock/work.go",
+		Old:     "	if m.key != key {",
+		New:     "	if false {",
+		Package: "lock",
+		Tests:   "^TestContextsOfOneParentKeepTheirValues$",
+	},
+	{
+		Name:    "why a parent has ended is not told to the lease's contexts",
+		File:    "lock/work.go",
+		Old:     "	if m.key != key {",
+		New:     "	if true {",
+		Package: "lock",
+		Tests:   "^TestContextsOfOneParentKeepTheirValues$",
 	},
 }

@@ -133,4 +133,30 @@ var redlockLaneMutants = []Mutant{
 		Package: "redlock",
 		Tests:   "^TestNothingOvertakesWhatWaitsForItsKey$",
 	},
+	{
+		Name: "a node is silent whenever this process is behind",
+		File: "redlock/sweep.go",
+		Old: `		expires = expires.Add(lag)
+`,
+		New: `		_ = lag
+`,
+		Package: "redlock",
+		Tests:   "^TestANodeIsNotSilentWhileTheProcessIsBehind$",
+	},
+	{
+		Name:    "what a process was behind once counts for ever",
+		File:    "redlock/sweep.go",
+		Old:     "	l.behind /= 2\n",
+		New:     "",
+		Package: "redlock",
+		Tests:   "^TestLagOfABusyProcessIsNotTheNodesAndIsSoonForgotten$",
+	},
+	{
+		Name:    "a process that was asleep waits for as long for a node",
+		File:    "redlock/sweep.go",
+		Old:     "min(now.Sub(l.sweepAt), l.timeout)",
+		New:     "now.Sub(l.sweepAt)",
+		Package: "redlock",
+		Tests:   "^TestLagOfABusyProcessIsNotTheNodesAndIsSoonForgotten$",
+	},
 }

@@ -2,6 +2,7 @@ package redlock
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -22,4 +23,21 @@ func TestLagOfABusyProcessIsNotTheNodesAndIsSoonForgotten(t *testing.T) {
 	require.Equal(t, 15*time.Millisecond, due(0))
 	require.Zero(t, due(0))
 	require.Equal(t, 200*time.Millisecond, due(time.Hour), "a node that is silent is told from a machine that was asleep")
+}
+
+// A process that is behind has not read the answers yet that are there.
+func TestANodeIsNotSilentWhileTheProcessIsBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const behind = 60 * time.Millisecond
+		now := time.Now()
+		l := &lane{timeout: 200 * time.Millisecond, window: nearAir(2)}
+		l.sweeper = time.AfterFunc(time.Hour, l.sweep)
+		defer l.sweeper.Stop()
+		f := l.window.depart(someOps(1))
+		f.ops[0].expires = now
+		l.sweepAt = now.Add(-behind)
+		l.sweep()
+		require.False(t, f.stuck)
+		require.Equal(t, now.Add(behind), l.sweepAt, "it looks again when they have had as long")
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/holdfast-go/holdfast/internal/redistest"
 )
@@ -102,35 +104,57 @@ func TestOrphansAreWaitedFor(t *testing.T) {
 // kill tells of processes that it may not signal only if there are no others.
 func TestPartOfAGroupThatCannotBeSignalledIsFound(t *testing.T) {
 	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", "sleep 600 & wait")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	require.NoError(t, cmd.Start())
-	g := &group{pid: cmd.Process.Pid, cmd: cmd, gone: make(chan struct{}), kill: syscall.Kill}
-	defer func() {
-		_ = syscall.Kill(-g.pid, syscall.SIGKILL)
-		_ = cmd.Wait()
-	}()
-	other := 0 // the one that is not the shell
-	redistest.Eventually(t, longest, func() bool {
-		list, err := processes()
-		require.NoError(t, err)
-		for _, p := range list {
-			if p.group == g.pid && p.pid != g.pid {
-				other = p.pid
-			}
-		}
-		return other != 0
-	}, "it has no child")
-	require.NoError(t, g.signal(syscall.SIGCONT))
-	g.kill = func(pid int, s syscall.Signal) error {
-		if pid == other { // as if it were another user's
-			return syscall.EPERM
-		}
-		return syscall.Kill(pid, s)
+	begin := func(t *testing.T, user *syscall.Credential, group int) int {
+		cmd := exec.CommandContext(t.Context(), "sleep", "600")
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: group, Credential: user}
+		require.NoError(t, cmd.Start())
+		t.Cleanup(func() {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+		})
+		return cmd.Process.Pid
 	}
-	err := g.signal(syscall.SIGCONT)
-	require.Equal(t, &partError{other}, err)
-	require.ErrorIs(t, err, syscall.EPERM)
+	requireFound := func(t *testing.T, g *group, other int) {
+		err := g.signal(syscall.SIGCONT)
+		require.Equal(t, &partError{other}, err)
+		require.ErrorIs(t, err, syscall.EPERM)
+	}
+	t.Run("as if it were another user's", func(t *testing.T) {
+		t.Parallel()
+		g := &group{pid: begin(t, nil, 0), gone: make(chan struct{}), kill: syscall.Kill}
+		other := begin(t, nil, g.pid)
+		require.NoError(t, g.signal(syscall.SIGCONT))
+		g.kill = func(pid int, s syscall.Signal) error {
+			if pid == other {
+				return syscall.EPERM
+			}
+			return syscall.Kill(pid, s)
+		}
+		requireFound(t, g, other)
+	})
+	if os.Geteuid() != 0 {
+		return // nobody else may become another user
+	}
+	t.Run("another user's", func(t *testing.T) {
+		t.Parallel()
+		const nobody = 65534
+		g := &group{pid: begin(t, &syscall.Credential{Uid: nobody, Gid: nobody}, 0), gone: make(chan struct{})}
+		other := begin(t, nil, g.pid)
+		g.kill = func(pid int, s syscall.Signal) error {
+			killed := make(chan error)
+			go func() {
+				runtime.LockOSThread() // it ends with its goroutine, and nothing else has its user
+				if _, _, e := unix.RawSyscall(unix.SYS_SETRESUID, nobody, nobody, nobody); e != 0 {
+					killed <- e
+					return
+				}
+				killed <- syscall.Kill(pid, s)
+			}()
+			return <-killed
+		}
+		require.NoError(t, g.kill(-g.pid, 0), "as the system sees it, that has gone well")
+		requireFound(t, g, other)
+	})
 }
 
 func wanderer(t *testing.T, server *redistest.Server, how, script string) *process {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -103,7 +104,7 @@ func (s *supervisor) why(now time.Time) error {
 func (s *supervisor) end(why error, killAt time.Time) {
 	s.lost, s.killAt = why, killAt
 	err := s.group.end(syscall.SIGTERM)
-	s.told(errors.Join(err, s.group.end(syscall.SIGCONT)))
+	s.told(err, s.group.end(syscall.SIGCONT))
 	s.events.tell(event{Event: "lost", Name: s.events.name, Error: lossText(why), Reason: reasonOf(why)})
 }
 
@@ -125,13 +126,14 @@ func (s *supervisor) forward(sig syscall.Signal) {
 	err := s.group.signal(sig)
 	switch sig {
 	case syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM:
-		err = errors.Join(err, s.group.signal(syscall.SIGCONT)) // one that is stopped acts on it only then
+		err = cmp.Or(err, s.group.signal(syscall.SIGCONT)) // one that is stopped acts on it only then
 	}
 	s.told(err)
 }
 
-// told warns of a signal that was not allowed, once.
-func (s *supervisor) told(err error) {
+// told warns of signals that were not allowed, once: of the first of these that is an error.
+func (s *supervisor) told(errs ...error) {
+	err := cmp.Or(errs...)
 	if err == nil || s.denied {
 		return
 	}
