@@ -25,9 +25,9 @@ func (e *engine) about() LockKind {
 	return k
 }
 
-// about is what observers are told of the acquisition before it has ended.
-func (a *acquisition) about() Acquisition {
-	return Acquisition{LockKind: a.engine.about(), Name: a.engine.name, Try: !a.blocks, Start: a.began}
+// about is what observers are told of the call before it has ended.
+func (c *call) about() Acquisition {
+	return Acquisition{LockKind: c.engine.about(), Name: c.engine.name, Try: !c.blocks, Start: c.began}
 }
 
 // report is what is told of the end of h, for reason.

@@ -6,40 +6,14 @@ import (
 	"runtime/trace"
 	"time"
 
-	"github.com/cenkalti/backoff/v4"
-
 	"github.com/holdfast-go/holdfast/internal/kind"
 )
 
-// poll is how long a waiter sleeps at the most before it looks without being woken:
-// what a lost wake-up costs (I6).
-const poll = 3 * time.Second
-
-// tryTime is the bound of a TryLock. It makes further attempts as long as rivals split the
-// votes and nobody can have the lock: one of them is to get it, and only the others are to
-// be told that it is locked. Nodes that are silent have a node timeout, and what they may
-// have granted is given back, within the bound.
-const tryTime = time.Second
-
-// tryPatience is how much of tryTime is kept for giving back.
-func tryPatience(nodeTimeout time.Duration) time.Duration { return min(nodeTimeout, tryTime/4) }
-
-// An acquisition is one call of Lock or TryLock.
+// An acquisition is a call on its way to its lock.
 type acquisition struct {
-	engine *engine
-	ctx    context.Context
-	slot   *slot
-	blocks bool // it is a Lock, and no TryLock
-	shared bool // others may be at work for the same owner
-	began  time.Time
-	turns  turns // how a blocked Lock waits for its turn; nil for TryLock
-	pause  *backoff.ExponentialBackOff
-
-	observed  context.Context // that observers have made; nil: nobody observes
-	contended bool            // it has waited
-	handover  Handover        // how the lock came
-
-	last *denial // of a TryLock or a re-entry: why the attempt before failed; nil: it is the first
+	call
+	turns turns   // how a blocked Lock waits for its turn; nil for TryLock
+	last  *denial // of a TryLock or a re-entry: why the attempt before failed; nil: it is the first
 
 	contender contender // is turns, of a lock that is not a kind.Queue
 }
@@ -64,19 +38,24 @@ func (e *engine) acquire(ctx context.Context, block bool) (*Lease, error) {
 	if e.err != nil {
 		return nil, e.err
 	}
-	a := &acquisition{engine: e, ctx: ctx, began: time.Now(), blocks: block}
+	a := &acquisition{call: call{engine: e, ctx: ctx, began: time.Now(), blocks: block}}
 	if trace.IsEnabled() {
 		return a.traced(block)
 	}
 	return a.watched(block)
 }
 
-// watched is run, and observers see it.
+// watched is run, before the eyes of the observers. What is told is handed on by value, and the context that they make is
+// kept in the call and then in its hold, so that to observe allocates nothing.
 func (a *acquisition) watched(block bool) (*Lease, error) {
-	if s := a.engine.client.audience; s != nil {
-		return s.watch(a, block)
+	s := a.engine.client.audience
+	if s == nil {
+		return a.run(block)
 	}
-	return a.run(block)
+	s.begin(&a.call)
+	l, err := a.run(block)
+	s.end(&a.call, l, err)
+	return l, err
 }
 
 // run runs the call, which is a Lock if block.
@@ -175,7 +154,7 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 	}
 	if a.turns == nil {
 		if q, ok := e.kind.(kind.Queue); ok {
-			a.turns = newQueuer(a, q)
+			a.turns = newQueuer(&a.call, q)
 		} else {
 			a.turns = a.contend()
 		}
@@ -234,7 +213,7 @@ func (a *acquisition) tellWaits() {
 			a.quit()
 		}
 	}()
-	a.engine.client.audience.waiting(a)
+	a.engine.client.audience.waiting(&a.call)
 	told = true
 }
 
@@ -254,62 +233,6 @@ func (a *acquisition) wait(d denial) error {
 	return a.turns.wait(d)
 }
 
-// sleep waits for any of these channels, or for d unless it is 0; who waits for a turn,
-// also for a hold of the same owner. It returns an error if the caller or the client ends.
-func (a *acquisition) sleep(wake, ready <-chan struct{}, d time.Duration) error {
-	// A channel, as a waiter in it, costs 96 bytes: none for what cannot be.
-	var change <-chan struct{}
-	if a.shared && a.turns != nil {
-		change = a.slot.change()
-	}
-	var over <-chan time.Time
-	if d > 0 {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		over = timer.C
-	}
-	if trace.IsEnabled() {
-		defer a.label()()
-	}
-	a.handover = HandoverPoll
-	select {
-	case <-wake:
-		a.handover = HandoverMessage
-	case <-ready:
-	case <-change:
-	case <-over:
-	case <-a.ctx.Done():
-		return contextError(a.ctx)
-	case <-a.engine.client.closing:
-		return ErrClosed
-	}
-	return nil
-}
-
-// rest is sleep, to try again soon what somebody's message was the reason for.
-func (a *acquisition) rest(wake <-chan struct{}, d time.Duration) error {
-	reason := a.handover
-	err := a.sleep(wake, nil, d)
-	if reason == HandoverMessage {
-		a.handover = reason
-	}
-	return err
-}
-
-// backOff is a random pause that grows: rivals that split the votes must not meet
-// again (trap 32).
-func (a *acquisition) backOff() time.Duration {
-	if a.pause == nil {
-		a.pause = backoff.NewExponentialBackOff(
-			backoff.WithInitialInterval(5*time.Millisecond),
-			backoff.WithRandomizationFactor(0.9),
-			backoff.WithMaxInterval(500*time.Millisecond),
-			backoff.WithMaxElapsedTime(0),
-		)
-	}
-	return a.pause.NextBackOff()
-}
-
 // quit leaves the queue. What was passed on at the same moment is given back.
 func (a *acquisition) quit() {
 	if a.turns == nil {
@@ -327,4 +250,16 @@ func (a *acquisition) traced(block bool) (l *Lease, err error) {
 		a.engine.client.tasks.begin(a.ctx, l.hold)
 	}
 	return l, err
+}
+
+// contend queues as a contender.
+func (a *acquisition) contend() *contender {
+	c := &a.contender
+	if c.call != nil { // of an earlier wait, which a timer may know still
+		c = new(contender)
+	}
+	c.call = &a.call
+	c.place.call = c.call
+	a.engine.client.join(&c.place, a.engine.contest())
+	return c
 }

@@ -9,11 +9,6 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// markLife is how long a voided hold id is remembered on a node, from when the node executes
-// the removal: a stall before that, however long, takes nothing of it. A command that is
-// even later leaves a key for a TTL (I5).
-const markLife = 10 * time.Second
-
 // attempt tries once to take the lock for a new tenure. Without a lease, the denial or
 // the error says why; then whatever was granted has been given back.
 func (e *engine) attempt(ctx context.Context, s *slot, p *place) (*Lease, denial, error) {

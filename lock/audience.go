@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/holdfast-go/holdfast/redlock"
@@ -17,38 +16,6 @@ const (
 	// maxSpare bounds the room for news that is kept while there is none.
 	maxSpare = 64
 )
-
-// An audience is the observers of a client. What happens on the client's own goroutines is told
-// on another one, while there is any: an observer may block, and neither a loss nor a renewal, nor a
-// node's lane, must wait for it (I2).
-type audience struct {
-	// Immutable. The observers taken apart, in their order: what nobody asked for costs a look at a length.
-	began     []func(context.Context, Acquisition) context.Context
-	waits     []func(context.Context, Acquisition)
-	ended     []func(context.Context, Acquisition)
-	holdEnded []func(context.Context, HoldEnd)
-	renewed   []func(Renewal)
-	answered  []func(NodeAnswer)
-	journal   *journal
-	nodes     []string // their addresses; set before there is anything to tell
-
-	mu       sync.Mutex
-	busy     bool
-	news     []news
-	spare    []news        // empty: room for more, while what came before is told
-	most     int           // of them, apart from ends
-	dropped  int           // for want of room
-	idle     chan struct{} // closed when all is told; nil: nobody waits for that
-	panicked bool          // the log says so
-}
-
-// news is what one observer after the other is told: one of these.
-type news struct {
-	ctx     context.Context
-	ended   *HoldEnd
-	renewed *Renewal
-	answer  NodeAnswer
-}
 
 // newAudience is nil if nobody wants to be told of anything.
 func newAudience(observers []Observer, j *journal) *audience {
@@ -74,17 +41,8 @@ func with[F any](all []F, f F, wanted bool) []F {
 	return all
 }
 
-// watch runs an acquisition before the eyes of the observers. What is told is handed on by value, and the context
-// that they make is kept in the acquisition and then in its hold, so that to observe allocates nothing.
-func (s *audience) watch(a *acquisition, block bool) (*Lease, error) {
-	s.begin(a)
-	l, err := a.run(block)
-	s.end(a, l, err)
-	return l, err
-}
-
 // begin tells of a.
-func (s *audience) begin(a *acquisition) {
+func (s *audience) begin(a *call) {
 	a.observed = a.ctx
 	for _, f := range s.began {
 		a.observed = s.tellBegan(a.observed, f, a.about())
@@ -92,7 +50,7 @@ func (s *audience) begin(a *acquisition) {
 }
 
 // end tells what a, of which begin has told, has come to.
-func (s *audience) end(a *acquisition, l *Lease, err error) {
+func (s *audience) end(a *call, l *Lease, err error) {
 	if len(s.ended) > 0 {
 		ended := a.about()
 		ended.Waited, ended.Contended, ended.Lease, ended.Err = time.Since(a.began), a.contended, l, err
@@ -109,7 +67,7 @@ func (s *audience) end(a *acquisition, l *Lease, err error) {
 }
 
 // waiting tells that a has to wait.
-func (s *audience) waiting(a *acquisition) {
+func (s *audience) waiting(a *call) {
 	for _, f := range s.waits {
 		tell(a.observed, s, f, a.about())
 	}

@@ -89,7 +89,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		channels:  lua.ClientChannels(s.prefix),
 		alone:     !group.Clustered(),
 		contests:  make(map[contestKey]*contest),
-		queuers:   make(map[string]*queuer),
+		queuers:   make(map[string]*place),
 		shared:    make(map[string]*tenure),
 	}}
 	if seen != nil {

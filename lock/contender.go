@@ -10,23 +10,10 @@ import (
 // A contender waits for a lock that whoever finds it free may take. In one process
 // only the head of the contest contends at Redis; the others wait behind it.
 type contender struct {
-	*acquisition
+	*call
 	place   place
 	behind  *tenure // which it waits for, of its own process; nil: none
 	checked bool    // an attempt was made after the subscription was confirmed
-	tried   bool    // an attempt was made
-}
-
-// contend queues as a contender.
-func (a *acquisition) contend() *contender {
-	c := &a.contender
-	if c.acquisition != nil { // of an earlier wait, which a timer may know still
-		c = new(contender)
-	}
-	c.acquisition = a
-	c.place.contender = c
-	a.engine.client.join(&c.place, a.engine.contest())
-	return c
 }
 
 func (c *contender) try() (*Lease, denial, error) {
@@ -40,7 +27,7 @@ func (c *contender) try() (*Lease, denial, error) {
 	}
 	c.behind = nil
 	lease, d, err := c.engine.attempt(c.ctx, c.slot, &c.place)
-	c.tried = true
+	c.place.again = true
 	if lease == nil && err == nil {
 		d = c.place.saw(d)
 	}

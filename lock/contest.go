@@ -151,3 +151,11 @@ func (ct *contest) wanted() bool {
 	defer ct.client.mu.Unlock()
 	return len(ct.queue) > 0
 }
+
+// A relay is what a contest knows of the permits that it passes on. It is guarded by the client's mu.
+type relay struct {
+	token  int64     // the greatest that is known, of those that were reserved too
+	slots  int       // that this process has
+	passed time.Time // when one was last passed on
+	others time.Time // when others were last seen to wait
+}

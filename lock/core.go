@@ -46,7 +46,7 @@ type core struct {
 	draining bool                    // nothing is granted any more
 	held     int                     // names
 	contests map[contestKey]*contest // the names that this process holds or wants
-	queuers  map[string]*queuer      // by hold id: who waits in a queue on the nodes
+	queuers  map[string]*place       // by hold id: who waits in a queue on the nodes
 	shared   map[string]*tenure      // by hold id: tenures that goroutines of this process share
 	listens  *waiter.Subscription
 }

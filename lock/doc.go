@@ -57,7 +57,9 @@
 //
 // # Inside
 //
-// A tenure's loss is decided in loss.go (deadlines) and restore.go (what the nodes say), who
-// is next in this process in pass.go, and a token in attempt.go (the first one of a tenure) and
-// reserve.go (the others). docs/architecture.md follows one Lock through the code.
+// The files form rooms, each with one question to answer, and refer only to the rooms below
+// their own: docs/architecture.md has the list, and follows one Lock through the code. A
+// tenure's loss is decided in loss.go (deadlines) and restore.go (what the nodes say), who
+// is next in this process in pass.go, serve.go and relay.go (a mutex, a read-write lock, a
+// semaphore), and a token in attempt.go (the first one of a tenure) and reserve.go (the others).
 package lock

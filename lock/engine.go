@@ -22,11 +22,6 @@ type engine struct {
 	err      error // what is wrong with the lock; every call returns it
 }
 
-var (
-	_ Locker    = (*engine)(nil)
-	_ Inspector = (*engine)(nil)
-)
-
 // keys are built when they are needed: there may be many locks, most of them idle.
 func (e *engine) keys() lua.Keys { return lua.KeysOf(e.key) }
 

@@ -49,17 +49,17 @@ func (c *core) heard(message string) {
 	}
 	if about == writerWaits {
 		c.shared[id].shut()
-		if q := c.queuers[id]; q != nil && q.place != nil {
-			q.place.closed = true
+		if p := c.queuers[id]; p != nil {
+			p.closed = true
 		}
 		return
 	}
-	q := c.queuers[id]
-	if q == nil || q.place == nil {
+	p := c.queuers[id]
+	if p == nil {
 		return
 	}
 	if c.made(about) {
-		q.place.contest.unpredictable = false // this process passes the lock on to itself
+		p.contest.unpredictable = false // this process passes the lock on to itself
 	}
-	q.place.stir(true)
+	p.stir(true)
 }

@@ -25,7 +25,7 @@ func (b *heartbeats) End() (after func()) { return nil }
 func (c *core) queue(q *queuer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.queuers[q.tenure.id] = q
+	c.queuers[q.tenure.id] = q.place
 	q.place.id = q.tenure.id
 	q.place.asked = time.Now()
 	ct := q.place.contest
@@ -121,8 +121,8 @@ func (c *core) stir(ids []string, sent time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, id := range ids {
-		if q := c.queuers[id]; q != nil && q.place != nil && !q.place.asked.After(sent) {
-			q.place.poll()
+		if p := c.queuers[id]; p != nil && !p.asked.After(sent) {
+			p.poll()
 		}
 	}
 }

@@ -15,23 +15,11 @@ import (
 //
 // A later one than that asks the nodes itself, and stands in the queue like everybody else.
 
-const (
-	// maxUnheard is for how long others join after the nodes were last heard.
-	maxUnheard = 50 * time.Millisecond
-	// lookEvery is how soon the nodes are asked again while others join.
-	lookEvery = maxUnheard / 2
-)
+// lookEvery is how soon the nodes are asked again while others join.
+const lookEvery = maxUnheard / 2
 
 // writerWaits is what a message says of a hold that reads while somebody waits to write.
 const writerWaits = "waits"
-
-// joining is whether others may join a tenure that reads. It is guarded by the tenure's mu.
-type joining struct {
-	closed bool      // somebody waits to write; never again open
-	heard  time.Time // when a quorum was asked that knew of nobody
-	asked  time.Time // when the nodes were last asked
-	asking bool
-}
 
 // opens tells whether others may join t, by what the nodes said of who waits when they granted it. It is called
 // before others know t.
@@ -103,12 +91,6 @@ func (e *engine) join(s *slot) *Lease {
 	}
 	return l
 }
-
-// joins tells whether others of this process may join t, if nobody waits to write.
-func (t *tenure) joins() bool { return t.reads && t.engine.joinable != nil }
-
-// writes tells whether p is that of one who waits to write.
-func (p *place) writes() bool { return p.queuer != nil && !p.queuer.engine.reads() }
 
 // isJoined tells whether somebody else reads within the tenure of h.
 func (h *hold) isJoined() bool {

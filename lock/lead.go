@@ -3,8 +3,6 @@ package lock
 import (
 	"slices"
 	"time"
-
-	"github.com/holdfast-go/holdfast/lua"
 )
 
 // Of the goroutines of a process that wait to read, those who come one after the other share a place in the queue
@@ -15,17 +13,10 @@ import (
 // One follows under the same rule as it joins (join.go): nobody is known to wait to write behind the place, by a message
 // or of this process, and the place is not older than what a message may be late if it is lost.
 
-// An estate is what one who leaves has of the place on the nodes.
-type estate struct {
-	tenure *tenure
-	ticket lua.Ticket
-	round  int64
-}
-
 // leads returns whom p follows, which is to read, of those before it in the queue; nil: nobody. Called with mu held,
 // before p waits for the nodes: from then on others may follow it.
 func (ct *contest) leads(p *place, queue []*place) *place {
-	if !p.queuer.engine.joins() {
+	if !p.call.engine.joins() {
 		return nil
 	}
 	now := time.Now()
@@ -36,18 +27,12 @@ func (ct *contest) leads(p *place, queue []*place) *place {
 		case before.leader != nil:
 			continue
 		case before.closed || !before.opened.IsZero() && now.Sub(before.opened) >= maxUnheard,
-			!before.queuer.engine.set.same(&p.queuer.engine.set):
+			!before.call.engine.set.same(&p.call.engine.set):
 			return nil
 		}
 		return before
 	}
 	return nil
-}
-
-// same tells whether leases with other can be within one tenure (U2), as suits does for one that is there.
-func (s *settings) same(other *settings) bool {
-	return s.renew && other.renew && s.ttl == other.ttl && s.note == other.note && s.rest == other.rest &&
-		s.minHold+other.minHold == 0
 }
 
 // follows tells whether the place is another's, or it waits for a turn within its process.
@@ -56,21 +41,6 @@ func (p *place) follows() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return p.leader != nil || p.here || p.later
-}
-
-// follows tells whether q need not ask, as another one does, or a turn within its process is to come, or has come. If
-// one that it followed has left, q takes over what that had.
-func (q *queuer) follows() bool {
-	c := q.engine.client
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p := q.place
-	if e := p.estate; e != nil {
-		p.estate = nil
-		q.tenure, q.ticket, q.round = e.tenure, e.ticket, e.round
-		q.tenure.first.slot = q.slot
-	}
-	return p.leader != nil || p.here || p.later || p.lease != nil
 }
 
 // opens notes when p began to ask the nodes for its place.
@@ -95,8 +65,8 @@ func (ct *contest) bring(t *tenure, p *place) {
 		if f.leader != p {
 			continue
 		}
-		q := f.queuer
-		if (ending{q.ctx}).Err() != nil || q.slot == p.queuer.slot || q.slot.held() != nil || !now.Before(t.validity) {
+		q := f.call
+		if (ending{q.ctx}).Err() != nil || q.slot == p.call.slot || q.slot.held() != nil || !now.Before(t.validity) {
 			continue // it gives up, re-enters, or asks for itself
 		}
 		t.holds++
@@ -125,28 +95,4 @@ func (ct *contest) desert(p *place) {
 			f.leader = first
 		}
 	}
-}
-
-// bequeath leaves what p has on the nodes to the first that follows it, and tells whether there is one.
-func (p *place) bequeath() bool {
-	c := p.contest.client
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	i := slices.IndexFunc(p.contest.queue, func(f *place) bool { return f.leader == p && (ending{f.queuer.ctx}).Err() == nil })
-	if i < 0 || p.lease != nil {
-		return false
-	}
-	q, f := p.queuer, p.contest.queue[i]
-	f.leader, f.opened, f.closed = nil, p.opened, p.closed
-	f.id, f.ticket, f.asked = p.id, p.ticket, p.asked
-	f.estate = &estate{tenure: q.tenure, ticket: q.ticket, round: q.round}
-	p.id, p.ticket = "", 0
-	c.queuers[f.id] = f.queuer
-	for _, other := range p.contest.queue {
-		if other.leader == p {
-			other.leader = f
-		}
-	}
-	f.stir(true)
-	return true
 }

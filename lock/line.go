@@ -1,6 +1,9 @@
 package lock
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // join queues p for key.
 func (c *core) join(p *place, key contestKey) {
@@ -8,7 +11,7 @@ func (c *core) join(p *place, key contestKey) {
 	defer c.mu.Unlock()
 	ct := c.contest(key)
 	p.contest = ct
-	if p.queuer != nil {
+	if p.queues() {
 		if ct.tenure != nil {
 			ct.tenure.takes(p)
 		}
@@ -91,4 +94,57 @@ func (p *place) leave() *Lease {
 	defer c.mu.Unlock()
 	p.contest.remove(p)
 	return p.lease
+}
+
+// takes has p, which is about to join the queue here, wait for its turn within t, if it may. One with other settings cannot
+// have it: it asks the nodes, and those behind it wait for it, as next shows. Called with the client's mu held.
+func (t *tenure) takes(p *place) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	if t.isOpen() && p.call.engine.joinable != nil && t.suits(&p.call.engine.set, now) {
+		p.here, p.came = true, now
+	}
+}
+
+// disband has those who wait for a turn within this process's tenure, and for whom that is so, ask the nodes: one
+// after the other, so that their places are in the order of their arrival. Called with mu held.
+func (ct *contest) disband(goes func(*place) bool) {
+	for i, p := range ct.queue {
+		if p.here && goes(p) {
+			p.here = false
+			p.leader = ct.leads(p, ct.queue[:i])
+			p.later = p.leader == nil
+		}
+	}
+	ct.advance()
+}
+
+// advance has the next one ask the nodes for the first time that waits for those before it to have done so. Called with mu
+// held.
+func (ct *contest) advance() {
+	for _, p := range ct.queue {
+		switch {
+		case p.starting:
+			return
+		case p.later:
+			p.starting, p.later = true, false
+			p.stir(true)
+			return
+		}
+	}
+}
+
+// disperse has the first n of those who wait here without a place take one. Called with mu held.
+func (ct *contest) disperse(n int) {
+	for _, p := range ct.queue {
+		if n <= 0 {
+			return
+		}
+		if p.unplaced {
+			p.unplaced, p.sent = false, true
+			p.stir(false)
+			n--
+		}
+	}
 }

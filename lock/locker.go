@@ -54,6 +54,11 @@ type Inspector interface {
 	ForceUnlock(ctx context.Context) (bool, error)
 }
 
+var (
+	_ Locker    = (*engine)(nil)
+	_ Inspector = (*engine)(nil)
+)
+
 // Name implements [Locker].
 func (e *engine) Name() string { return e.name }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -146,4 +147,36 @@ type NodeAnswer struct {
 	Outcome string        // "yes", "no", "timeout" or "error"; "late" in a Renewal that was decided without it
 	Took    time.Duration // from when the nodes were asked, with the wait to be sent; 0 in a Renewal
 	Err     error         // of a timeout or an error
+}
+
+// An audience is the observers of a client. What happens on the client's own goroutines is told
+// on another one, while there is any: an observer may block, and neither a loss nor a renewal, nor a
+// node's lane, must wait for it (I2).
+type audience struct {
+	// Immutable. The observers taken apart, in their order: what nobody asked for costs a look at a length.
+	began     []func(context.Context, Acquisition) context.Context
+	waits     []func(context.Context, Acquisition)
+	ended     []func(context.Context, Acquisition)
+	holdEnded []func(context.Context, HoldEnd)
+	renewed   []func(Renewal)
+	answered  []func(NodeAnswer)
+	journal   *journal
+	nodes     []string // their addresses; set before there is anything to tell
+
+	mu       sync.Mutex
+	busy     bool
+	news     []news
+	spare    []news        // empty: room for more, while what came before is told
+	most     int           // of them, apart from ends
+	dropped  int           // for want of room
+	idle     chan struct{} // closed when all is told; nil: nobody waits for that
+	panicked bool          // the log says so
+}
+
+// news is what one observer after the other is told: one of these.
+type news struct {
+	ctx     context.Context
+	ended   *HoldEnd
+	renewed *Renewal
+	answer  NodeAnswer
 }

@@ -90,7 +90,7 @@ func (ct *contest) expects(t *tenure) (successor *place, waited bool) {
 // successor is the queuer that is probably next, if that is known to be one of this process: it
 // need not wait for the message to come round. nil: there is none. Called with mu held.
 func (ct *contest) successor() (first *place) {
-	if ct.unpredictable || len(ct.queue) == 0 || ct.queue[0].queuer == nil {
+	if ct.unpredictable || len(ct.queue) == 0 || !ct.queue[0].queues() {
 		return nil
 	}
 	for _, p := range ct.queue {

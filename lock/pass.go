@@ -89,7 +89,7 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	switch {
 	case len(t.present) > 0:
 		return passed, 0 // others that read within it have come meanwhile
-	case next == nil, usurped, ct.client.draining, !t.suits(&next.contender.engine.set, now), r.failed:
+	case next == nil, usurped, ct.client.draining, !t.suits(&next.call.engine.set, now), r.failed:
 		t.ended, t.reason = true, ReasonUnlocked
 		return ends, 0
 	case t.due(now):
@@ -102,8 +102,8 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	}
 	r.last++
 	t.holds++
-	h := &hold{tenure: t, slot: next.contender.slot.claim(), number: t.holds, token: r.last, began: now}
-	next.lease = h.lease(next.contender.engine, now, t.validity)
+	h := &hold{tenure: t, slot: next.call.slot.claim(), number: t.holds, token: r.last, began: now}
+	next.lease = h.lease(next.call.engine, now, t.validity)
 	t.begin(h)
 	h.slot.set(h)
 	t.schedule()
@@ -118,22 +118,11 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 // for itself; one whose owner has the name already is about to re-enter. Called with mu held.
 func (ct *contest) nextContender() *place {
 	for _, p := range ct.queue {
-		if c := p.contender; c != nil && !p.attempts && (ending{c.ctx}).Err() == nil && c.slot.held() == nil {
+		if c := p.call; !p.queues() && !p.attempts && (ending{c.ctx}).Err() == nil && c.slot.held() == nil {
 			return p
 		}
 	}
 	return nil
-}
-
-// suits tells whether a lease with set may follow within the tenure, without asking the nodes
-// (U2). Called with mu held.
-func (t *tenure) suits(set *settings, now time.Time) bool {
-	return t.engine.set.renew && set.renew && // not a fixed lease, before or after
-		t.engine.set.note == set.note && // which the nodes have
-		t.engine.set.rest == set.rest && // so do they have this
-		t.engine.set.minHold+set.minHold == 0 &&
-		set.ttl == t.ttl && t.longest <= t.ttl && // a crash blocks others for no longer than it said
-		t.last == nil && t.validity.Sub(now) >= set.ttl/2
 }
 
 // due tells whether it is the turn of other processes (U4). Called with mu held.

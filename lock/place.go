@@ -3,18 +3,19 @@ package lock
 import (
 	"time"
 
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
 // A place is where one blocked Lock stands in its contest.
 type place struct {
 	contest *contest
-	queuer  *queuer       // nil: a contender
+	call    *call         // that waits
 	wake    chan struct{} // one slot: it became the head, or has reason to look; see signal
 
 	// Of a contender.
-	contender *contender
-	look      bool // try, even if this process seems to hold the lock
+	look  bool // try, even if this process seems to hold the lock
+	again bool // an attempt was made; its own goroutine's
 
 	attempts bool   // its attempt is under way
 	lease    *Lease // that it was passed; nil: none
@@ -41,16 +42,11 @@ type place struct {
 	sent      bool      // it was told to take one
 }
 
-// began is when the Lock of p was called.
-func (p *place) began() time.Time {
-	if p.queuer != nil {
-		return p.queuer.began
-	}
-	return p.contender.began
-}
+// queues tells whether p is that of one that stands in the queues on the nodes.
+func (p *place) queues() bool { return p.contest.key.order != unordered }
 
-// tried tells whether p, a contender's or nil, has made an attempt before.
-func (p *place) tried() bool { return p != nil && p.contender != nil && p.contender.tried }
+// tried tells whether p, which may be nil, is that of a contender which has made an attempt before.
+func (p *place) tried() bool { return p != nil && p.again }
 
 // turn tells whether p, a contender's, is to make an attempt now. If not as this process has the
 // name, it tells by what tenure.
@@ -157,3 +153,13 @@ func (p *place) asking(b *redlock.Ballot) {
 	defer c.mu.Unlock()
 	p.contest.asking = b
 }
+
+// An estate is what one who leaves has of the place on the nodes.
+type estate struct {
+	tenure *tenure
+	ticket lua.Ticket
+	round  int64
+}
+
+// writes tells whether p is that of one who waits to write.
+func (p *place) writes() bool { return p.queues() && !p.call.engine.reads() }

@@ -20,9 +20,9 @@ func labels(what, name string) pprof.LabelSet { return pprof.Labels("holdfast", 
 
 // label has this goroutine carry labels until the result is called. Goroutines that are started
 // meanwhile would carry them for good.
-func (a *acquisition) label() (end func()) {
-	pprof.SetGoroutineLabels(pprof.WithLabels(a.ctx, labels("wait", a.engine.name)))
-	return func() { pprof.SetGoroutineLabels(a.ctx) }
+func (c *call) label() (end func()) {
+	pprof.SetGoroutineLabels(pprof.WithLabels(c.ctx, labels("wait", c.engine.name)))
+	return func() { pprof.SetGoroutineLabels(c.ctx) }
 }
 
 func (s *tasks) begin(ctx context.Context, h *hold) {

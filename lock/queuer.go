@@ -3,6 +3,7 @@ package lock
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/kind"
@@ -18,7 +19,7 @@ import (
 // the first one's ticket, so the second one's is greater; and as a node grants to its
 // head alone, the second finds no quorum while the first waits (I7).
 type queuer struct {
-	*acquisition
+	*call
 	kind   kind.Queue
 	place  *place
 	tenure *tenure // what will be granted; nil: not in the queue yet
@@ -47,8 +48,8 @@ const maxStatements = 8
 
 var errUnsettled = errors.New("no quorum has it waiting with the same ticket")
 
-func newQueuer(a *acquisition, k kind.Queue) *queuer {
-	return &queuer{acquisition: a, kind: k}
+func newQueuer(c *call, k kind.Queue) *queuer {
+	return &queuer{call: c, kind: k}
 }
 
 func (q *queuer) try() (*Lease, denial, error) {
@@ -57,7 +58,7 @@ func (q *queuer) try() (*Lease, denial, error) {
 		var why *denial
 		alone := !c.listening() && !c.crowded(q.engine.contest())
 		if q.engine.joinable != nil {
-			q.place = &place{queuer: q}
+			q.place = &place{call: q.call}
 			c.join(q.place, q.engine.contest())
 			q.place.contest.attend()
 			alone = alone && !q.place.follows()
@@ -75,7 +76,7 @@ func (q *queuer) try() (*Lease, denial, error) {
 			why = &d
 		}
 		if q.place == nil {
-			q.place = &place{queuer: q}
+			q.place = &place{call: q.call}
 			c.join(q.place, q.engine.contest())
 		}
 		if why != nil {
@@ -232,7 +233,7 @@ func (q *queuer) leave() *Lease {
 	if q.place != nil {
 		_ = q.follows() // what was left to it is its to give back
 	}
-	if q.tenure != nil && q.place.bequeath() {
+	if q.tenure != nil && q.bequeath() {
 		q.tenure = nil
 	}
 	if q.tenure != nil {
@@ -254,4 +255,43 @@ func (q *queuer) seen() denial {
 		return denial{}
 	}
 	return q.place.seen()
+}
+
+// bequeath leaves what q has on the nodes to the first that follows it, and tells whether there is one.
+func (q *queuer) bequeath() bool {
+	c, p := q.engine.client, q.place
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.IndexFunc(p.contest.queue, func(f *place) bool { return f.leader == p && (ending{f.call.ctx}).Err() == nil })
+	if i < 0 || p.lease != nil {
+		return false
+	}
+	f := p.contest.queue[i]
+	f.leader, f.opened, f.closed = nil, p.opened, p.closed
+	f.id, f.ticket, f.asked = p.id, p.ticket, p.asked
+	f.estate = &estate{tenure: q.tenure, ticket: q.ticket, round: q.round}
+	p.id, p.ticket = "", 0
+	c.queuers[f.id] = f
+	for _, other := range p.contest.queue {
+		if other.leader == p {
+			other.leader = f
+		}
+	}
+	f.stir(true)
+	return true
+}
+
+// follows tells whether q need not ask, as another one does, or a turn within its process is to come, or has come. If
+// one that it followed has left, q takes over what that had.
+func (q *queuer) follows() bool {
+	c := q.engine.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := q.place
+	if e := p.estate; e != nil {
+		p.estate = nil
+		q.tenure, q.ticket, q.round = e.tenure, e.ticket, e.round
+		q.tenure.first.slot = q.slot
+	}
+	return p.leader != nil || p.here || p.later || p.lease != nil
 }

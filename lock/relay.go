@@ -39,14 +39,6 @@ const (
 	maxRefusals = 3
 )
 
-// A relay is what a contest knows of the permits that it passes on. It is guarded by the client's mu.
-type relay struct {
-	token  int64     // the greatest that is known, of those that were reserved too
-	slots  int       // that this process has
-	passed time.Time // when one was last passed on
-	others time.Time // when others were last seen to wait
-}
-
 // pause tells whether the nodes are to decide, as others wait, or did a moment ago.
 func (r *relay) pause(now time.Time) bool { return !r.others.IsZero() && now.Sub(r.others) < aloof }
 
@@ -60,7 +52,7 @@ func (ct *contest) passPermit(t *tenure) (p passing, asks int64) {
 	next := ct.nextQueuer(t)
 	t.vacant = false
 	switch {
-	case next == nil, ct.has(t.id) != t, ct.client.draining, !t.suits(&next.queuer.engine.set, now), r.failed,
+	case next == nil, ct.has(t.id) != t, ct.client.draining, !t.suits(&next.call.engine.set, now), r.failed,
 		ct.relay.pause(now):
 		t.ended, t.reason = true, ReasonUnlocked
 		return ends, 0
@@ -70,7 +62,7 @@ func (ct *contest) passPermit(t *tenure) (p passing, asks int64) {
 	}
 	r.last++
 	t.holds++
-	q := next.queuer
+	q := next.call
 	h := &hold{tenure: t, slot: q.slot.claim(), number: t.holds, token: r.last, began: now}
 	next.lease = h.lease(q.engine, now, t.validity)
 	t.begin(h)
@@ -88,8 +80,8 @@ func (ct *contest) passPermit(t *tenure) (p passing, asks int64) {
 // number. Called with mu held.
 func (ct *contest) nextQueuer(t *tenure) *place {
 	for _, p := range ct.queue {
-		switch q := p.queuer; {
-		case q == nil || q.engine.mark() != t.engine.mark():
+		switch q := p.call; {
+		case q.engine.mark() != t.engine.mark():
 			return nil
 		case p.attempts, (ending{q.ctx}).Err() != nil, q.slot.held() != nil:
 			continue // it is the nodes' to grant, gives up, or is about to re-enter
@@ -104,7 +96,7 @@ func (p *place) stays() (left time.Duration) {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	q, r, now := p.queuer, &p.contest.relay, time.Now()
+	q, r, now := p.call, &p.contest.relay, time.Now()
 	left = maxHere - now.Sub(q.began)
 	p.unplaced = !p.sent && q.engine.numbered != nil && left > 0 && now.Sub(r.passed) < lively && !r.pause(now) &&
 		r.slots >= q.engine.permits
@@ -112,20 +104,6 @@ func (p *place) stays() (left time.Duration) {
 		return 0
 	}
 	return left
-}
-
-// disperse has the first n of those who wait here without a place take one. Called with mu held.
-func (ct *contest) disperse(n int) {
-	for _, p := range ct.queue {
-		if n <= 0 {
-			return
-		}
-		if p.unplaced {
-			p.unplaced, p.sent = false, true
-			p.stir(false)
-			n--
-		}
-	}
 }
 
 // reservePermits asks the nodes for the tokens up to last, which follow after. It does not wait.

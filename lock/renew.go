@@ -60,7 +60,7 @@ func (h *hold) warn(then time.Time) {
 	for order := range orders {
 		if ct := c.contests[contestKey{h.engine.key, order}]; ct != nil {
 			for _, p := range ct.queue {
-				if p.began().Before(then) {
+				if p.call.began.Before(then) {
 					waits++
 				}
 			}

@@ -31,15 +31,6 @@ const (
 	maxIdle = maxUnheard
 )
 
-// serving is what a tenure that writes knows of the turns within it. It is guarded by the tenure's mu.
-type serving struct {
-	closed  bool      // somebody elsewhere waits; never again open
-	writing bool      // the hold in progress writes
-	wrote   time.Time // when the last one that did had ended
-	clear   time.Time // when a quorum has told of who waits
-	timed   bool      // review is due
-}
-
 // A service is what has come of a look at whose turn it is, and is to be carried out without any mu.
 type service struct {
 	passing passing
@@ -62,9 +53,6 @@ func (t *tenure) serves(b *redlock.Ballot) *serving {
 	}
 	return s
 }
-
-// isOpen tells whether whoever comes may have its turn within t. Called with mu held.
-func (t *tenure) isOpen() bool { return t.serving != nil && !t.ended && !t.reads && !t.serving.closed }
 
 // isCurrent tells whether the nodes were heard lately enough for a hold to begin (U4, U5). Called with mu held.
 func (t *tenure) isCurrent(now time.Time) bool {
@@ -132,22 +120,11 @@ func (ct *contest) enter(t *tenure, e *engine, s *slot) (l *Lease, asks int64) {
 	return l, t.wants(now, writes)
 }
 
-// takes has p, which is about to join the queue here, wait for its turn within t, if it may. One with other settings cannot
-// have it: it asks the nodes, and those behind it wait for it, as next shows. Called with the client's mu held.
-func (t *tenure) takes(p *place) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	now := time.Now()
-	if t.isOpen() && p.queuer.engine.joinable != nil && t.suits(&p.queuer.engine.set, now) {
-		p.here, p.came = true, now
-	}
-}
-
 // next is whose turn within t is the next; nil: nobody's. One that is asking the nodes has to hear them first. Called
 // with mu and t.mu held.
 func (ct *contest) next(t *tenure) *place {
 	for _, p := range ct.queue {
-		q := p.queuer
+		q := p.call
 		switch {
 		case q.engine.joinable == nil, p.attempts, t.serving.closed && !p.here:
 			return nil
@@ -171,7 +148,7 @@ func (ct *contest) serve(t *tenure, may bool) (does service) {
 	asks, began, next := false, false, ct.next(t)
 	usurped := ct.tenure != t // an attempt of this process has found the name free
 	for ; next != nil && !s.writing && !usurped; next = ct.next(t) {
-		q, writes := next.queuer, next.writes()
+		q, writes := next.call, next.writes()
 		if writes && len(t.present) > 0 || ct.client.draining || t.reserve.failed || !t.suits(&q.engine.set, now) {
 			break
 		}
@@ -246,34 +223,6 @@ func (ct *contest) close(t *tenure) service {
 	defer t.mu.Unlock()
 	t.serving.closed = true
 	return ct.serve(t, false)
-}
-
-// disband has those who wait for a turn within this process's tenure, and for whom that is so, ask the nodes: one
-// after the other, so that their places are in the order of their arrival. Called with mu held.
-func (ct *contest) disband(goes func(*place) bool) {
-	for i, p := range ct.queue {
-		if p.here && goes(p) {
-			p.here = false
-			p.leader = ct.leads(p, ct.queue[:i])
-			p.later = p.leader == nil
-		}
-	}
-	ct.advance()
-}
-
-// advance has the next one ask the nodes for the first time that waits for those before it to have done so. Called with mu
-// held.
-func (ct *contest) advance() {
-	for _, p := range ct.queue {
-		switch {
-		case p.starting:
-			return
-		case p.later:
-			p.starting, p.later = true, false
-			p.stir(true)
-			return
-		}
-	}
 }
 
 // reviewLater has review called in a while, if that is not so already. Called with mu held.

@@ -19,13 +19,6 @@ import (
 // the same. Where they do not, those that differ from a quorum are told to take theirs back (align); without
 // a quorum, the slots that most have given are asked for by name (plurality), and if that fails, too, all is given back.
 
-// numbering is what the nodes have given to a tenure. It is guarded by the tenure's mu.
-type numbering struct {
-	slots   lua.Slots   // those of the hold; "": it is not granted
-	given   []lua.Slots // by each node, before that
-	aligned bool        // the nodes that had answered by then were compared
-}
-
 func init() {
 	kind.OfLeases = kind.Leases{
 		Slots: func(lease any) lua.Slots {
@@ -147,23 +140,6 @@ func (t *tenure) number(b *redlock.Ballot) {
 	t.mu.Lock()
 	t.slots = slots
 	t.mu.Unlock()
-}
-
-// numbers are the slots of the hold.
-func (t *tenure) numbers() lua.Slots {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.numbering == nil {
-		return ""
-	}
-	return t.slots
-}
-
-// numbered is request with the slots of the hold.
-func (t *tenure) numbered() kind.Request {
-	r := t.request()
-	r.Slots = t.numbers()
-	return r
 }
 
 // gives notes the slots that a node has given, or has it take them back if others were granted.

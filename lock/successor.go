@@ -68,7 +68,7 @@ func (p *place) asks() (successor bool) {
 	successor, p.successor = p.successor, false
 	p.asked = time.Now()
 	if p.polled {
-		p.queuer.handover, p.polled = HandoverPoll, false
+		p.call.handover, p.polled = HandoverPoll, false
 	}
 	select {
 	case <-p.wake: // whatever the reason was, it looks now

@@ -38,7 +38,7 @@ func TryTogether(ctx context.Context, locks ...Locker) (leases []*Lease, errs []
 	for i, l := range locks {
 		// A region of a trace must end on the goroutine that began it.
 		if e, ok := kind.Unwrap(l).(*engine); ok && e.err == nil && !trace.IsEnabled() {
-			trials = append(trials, trial{acquisition: acquisition{engine: e}, lease: &leases[i], err: &errs[i]})
+			trials = append(trials, trial{acquisition: acquisition{call: call{engine: e}}, lease: &leases[i], err: &errs[i]})
 		} else {
 			calls = append(calls, func(ctx context.Context) { leases[i], errs[i] = l.TryLock(ctx) })
 		}

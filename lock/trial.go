@@ -66,7 +66,7 @@ func try(ctx context.Context, trials []trial) {
 			l.waited = ctx
 		}
 		if t.observed != nil {
-			t.engine.client.audience.end(&t.acquisition, *t.lease, *t.err)
+			t.engine.client.audience.end(&t.call, *t.lease, *t.err)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func closeAll(trials []trial) {
 // open tells observers that the call has begun, and does what comes before the slot's turn.
 func (t *trial) open() {
 	if s := t.engine.client.audience; s != nil {
-		s.begin(&t.acquisition)
+		s.begin(&t.call)
 	}
 	if err := t.acquisition.open(); err != nil {
 		t.end(nil, err)

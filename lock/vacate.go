@@ -84,3 +84,8 @@ func (e *engine) vacated(reply any) (bool, error) {
 	_, err := e.kind.Released(reply)
 	return err == nil, err
 }
+
+// markLife is how long a voided hold id is remembered on a node, from when the node executes
+// the removal: a stall before that, however long, takes nothing of it. A command that is
+// even later leaves a key for a TTL (I5).
+const markLife = 10 * time.Second

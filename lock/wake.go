@@ -9,7 +9,7 @@ const fairChance = 20 * time.Millisecond
 // wakeHead has the contender at the head of the queue look after its turn. Called with
 // mu held.
 func (ct *contest) wakeHead(look bool) {
-	if len(ct.queue) > 0 && ct.queue[0].queuer == nil {
+	if len(ct.queue) > 0 && !ct.queue[0].queues() {
 		ct.queue[0].stir(look)
 	}
 }

@@ -81,8 +81,8 @@ var fairWaiterMutants = []Mutant{
 	{
 		Name:    "who is told to ask does not",
 		File:    "lock/heartbeats.go",
-		Old:     "!q.place.asked.After(sent) {",
-		New:     "q.place.asked.After(sent) {",
+		Old:     "!p.asked.After(sent) {",
+		New:     "p.asked.After(sent) {",
 		Package: "lock",
 		Tests:   "^TestLostWakeUpOfTheHeadCostsNoMoreThanASignOfLife$",
 	},
@@ -142,7 +142,7 @@ var fairWaiterMutants = []Mutant{
 		File: "lock/hear.go",
 		Old: `				c.watchdog.Set(&ct.heartbeats.ward, time.Now(), time.Time{})
 `,
-		New: `				_ = ct
+		New: `				_, _ = ct, time.Now
 `,
 		Package: "lock",
 		Tests:   "^TestWakeUpThatCameWithoutAConnectionCostsNoSignOfLife$",

@@ -56,7 +56,7 @@ var lockAttemptMutants = []Mutant{
 	},
 	{
 		Name:    "the mark lives for a second",
-		File:    "lock/attempt.go",
+		File:    "lock/vacate.go",
 		Old:     "const markLife = 10 * time.Second",
 		New:     "const markLife = time.Second",
 		Package: "lock",

@@ -36,7 +36,7 @@ var lockLingerMutants = []Mutant{
 	},
 	{
 		Name:    "a min hold is passed on",
-		File:    "lock/pass.go",
+		File:    "lock/sharing.go",
 		Old:     "t.engine.set.minHold+set.minHold == 0 &&",
 		New:     "",
 		Package: "lock",

@@ -101,7 +101,7 @@ var lockNoteMutants = []Mutant{
 	{
 		Name:    "who waits is not told",
 		File:    "lock/contender.go",
-		Old:     "c.tried = true",
+		Old:     "c.place.again = true",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestWhoIsRefusedIsToldWhoHasTheLock$/^reentrant$",
@@ -116,7 +116,7 @@ var lockNoteMutants = []Mutant{
 	},
 	{
 		Name:    "a name is passed on to another note",
-		File:    "lock/pass.go",
+		File:    "lock/sharing.go",
 		Old:     "t.engine.set.note == set.note && // which the nodes have",
 		New:     "",
 		Package: "lock",

@@ -84,7 +84,7 @@ var lockObserverMutants = []Mutant{
 	},
 	{
 		Name:    "another try after a message counts as a poll",
-		File:    "lock/acquire.go",
+		File:    "lock/sleep.go",
 		Old:     "	if reason == HandoverMessage {",
 		New:     "	if false && reason == HandoverMessage {",
 		Package: "lock",
@@ -109,7 +109,7 @@ var lockObserverMutants = []Mutant{
 	{
 		Name:    "labels of who waits stay",
 		File:    "lock/profile.go",
-		Old:     "return func() { pprof.SetGoroutineLabels(a.ctx) }",
+		Old:     "return func() { pprof.SetGoroutineLabels(c.ctx) }",
 		New:     "return func() {}",
 		Package: "lock",
 		Tests:   "^TestWaitingAndHoldingAreRegionsOfATrace$",

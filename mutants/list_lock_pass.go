@@ -12,7 +12,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a name is passed on with little of its TTL left",
-		File:    "lock/pass.go",
+		File:    "lock/sharing.go",
 		Old:     "t.validity.Sub(now) >= set.ttl/2",
 		New:     "t.validity.After(now)",
 		Package: "lock",
@@ -20,7 +20,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a name is passed on while renewals fail",
-		File:    "lock/pass.go",
+		File:    "lock/sharing.go",
 		Old:     "t.last == nil && t.validity",
 		New:     "t.validity",
 		Package: "lock",
@@ -28,7 +28,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a name is passed on to a longer TTL",
-		File:    "lock/pass.go",
+		File:    "lock/sharing.go",
 		Old:     "set.ttl == t.ttl && t.longest",
 		New:     "set.ttl >= t.ttl && t.longest",
 		Package: "lock",
@@ -36,7 +36,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a name is passed on to a shorter TTL",
-		File:    "lock/pass.go",
+		File:    "lock/sharing.go",
 		Old:     "set.ttl == t.ttl && t.longest",
 		New:     "set.ttl <= t.ttl && t.longest",
 		Package: "lock",
@@ -44,7 +44,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a name is passed on to a fixed lease",
-		File:    "lock/pass.go",
+		File:    "lock/sharing.go",
 		Old:     "return t.engine.set.renew && set.renew &&",
 		New:     "return t.engine.set.renew &&",
 		Package: "lock",
@@ -52,7 +52,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a fixed lease is passed on",
-		File:    "lock/pass.go",
+		File:    "lock/sharing.go",
 		Old:     "return t.engine.set.renew && set.renew &&",
 		New:     "return set.renew &&",
 		Package: "lock",
@@ -60,7 +60,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "an extended lease is passed on",
-		File:    "lock/pass.go",
+		File:    "lock/sharing.go",
 		Old:     " && t.longest <= t.ttl &&",
 		New:     " &&",
 		Package: "lock",

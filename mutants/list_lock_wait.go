@@ -4,7 +4,7 @@ package main
 var lockWaitMutants = []Mutant{
 	{
 		Name:    "a lost message costs half a minute",
-		File:    "lock/acquire.go",
+		File:    "lock/call.go",
 		Old:     "const poll = 3 * time.Second",
 		New:     "const poll = 30 * time.Second",
 		Package: "lock",
@@ -12,7 +12,7 @@ var lockWaitMutants = []Mutant{
 	},
 	{
 		Name:    "rivals pause for the same time",
-		File:    "lock/acquire.go",
+		File:    "lock/sleep.go",
 		Old:     "backoff.WithRandomizationFactor(0.9)",
 		New:     "backoff.WithRandomizationFactor(0)",
 		Package: "lock",
@@ -20,7 +20,7 @@ var lockWaitMutants = []Mutant{
 	},
 	{
 		Name:    "pauses grow beyond half a second",
-		File:    "lock/acquire.go",
+		File:    "lock/sleep.go",
 		Old:     "backoff.WithMaxInterval(500*time.Millisecond)",
 		New:     "backoff.WithMaxInterval(5*time.Second)",
 		Package: "lock",
@@ -28,18 +28,18 @@ var lockWaitMutants = []Mutant{
 	},
 	{
 		Name: "a wait goes on after its context",
-		File: "lock/acquire.go",
-		Old: `	case <-a.ctx.Done():
-		return contextError(a.ctx)`,
+		File: "lock/sleep.go",
+		Old: `	case <-c.ctx.Done():
+		return contextError(c.ctx)`,
 		New: `	case <-(chan int)(nil):
-		return contextError(a.ctx)`,
+		return contextError(c.ctx)`,
 		Package: "lock",
 		Tests:   "^TestWaitEndsWithItsContext$",
 	},
 	{
 		Name:    "a wait goes on after the client",
-		File:    "lock/acquire.go",
-		Old:     "	case <-a.engine.client.closing:",
+		File:    "lock/sleep.go",
+		Old:     "	case <-c.engine.client.closing:",
 		New:     "	case <-(chan int)(nil):",
 		Package: "lock",
 		Tests:   "^TestClosedClientEndsItsWaiters$",
@@ -113,7 +113,7 @@ var lockWaitMutants = []Mutant{
 	},
 	{
 		Name:    "rivals wait for long before they try again",
-		File:    "lock/acquire.go",
+		File:    "lock/sleep.go",
 		Old:     "backoff.WithInitialInterval(5*time.Millisecond)",
 		New:     "backoff.WithInitialInterval(400*time.Millisecond)",
 		Package: "lock",

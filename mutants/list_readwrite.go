@@ -109,7 +109,7 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "who leads takes its place along",
 		File:    "lock/queuer.go",
-		Old:     "q.tenure != nil && q.place.bequeath()",
+		Old:     "q.tenure != nil && q.bequeath()",
 		New:     "false",
 		Package: "readwrite",
 		Tests:   "^TestWhoLeadsAndGivesUpLeavesItsPlaceToTheNext$",
@@ -141,7 +141,7 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "one follows one with other settings",
 		File:    "lock/lead.go",
-		Old:     "!before.queuer.engine.set.same(&p.queuer.engine.set):",
+		Old:     "!before.call.engine.set.same(&p.call.engine.set):",
 		New:     "false:",
 		Package: "readwrite",
 		Tests:   "^TestThoseWithOtherSettingsFollowNobody$",
@@ -412,9 +412,9 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "one with other settings waits for a turn",
-		File:    "lock/serve.go",
-		Old:     "p.queuer.engine.joinable != nil && t.suits(&p.queuer.engine.set, now) {",
-		New:     "p.queuer.engine.joinable != nil {",
+		File:    "lock/line.go",
+		Old:     "p.call.engine.joinable != nil && t.suits(&p.call.engine.set, now) {",
+		New:     "p.call.engine.joinable != nil {",
 		Package: "readwrite",
 		Tests:   "^TestOtherSettingsAreNotServed",
 	},

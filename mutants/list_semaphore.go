@@ -293,8 +293,8 @@ var semaphoreMutants = []Mutant{
 	{
 		Name:    "permits are passed on to whoever fits",
 		File:    "lock/relay.go",
-		Old:     "case q == nil || q.engine.mark() != t.engine.mark():\n\t\t\treturn nil",
-		New:     "case q == nil || q.engine.mark() != t.engine.mark():\n\t\t\tcontinue",
+		Old:     "case q.engine.mark() != t.engine.mark():\n\t\t\treturn nil",
+		New:     "case q.engine.mark() != t.engine.mark():\n\t\t\tcontinue",
 		Package: "lock",
 		Tests:   "^TestABigRequestIsNotPassedWithinAProcess$",
 	},
@@ -381,7 +381,7 @@ var semaphoreMutants = []Mutant{
 	{
 		Name:    "a permit is passed on whatever the settings",
 		File:    "lock/relay.go",
-		Old:     "ct.client.draining, !t.suits(&next.queuer.engine.set, now), r.failed,",
+		Old:     "ct.client.draining, !t.suits(&next.call.engine.set, now), r.failed,",
 		New:     "ct.client.draining, r.failed,",
 		Package: "lock",
 		Tests:   "^TestPermitsWithOtherSettingsAreNotPassedOn$",

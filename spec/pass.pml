@@ -2,7 +2,7 @@
  * Passing on: two processes want one name, with two goroutines each. A process holds it for a
  * tenure, within which its goroutines have it one after the other without a word to the nodes.
  *
- * It mirrors contest.pass, tenure.due and tenure.suits in lock/pass.go, tenure.ask and
+ * It mirrors contest.pass and tenure.due in lock/pass.go, tenure.suits in lock/sharing.go, tenure.ask and
  * tenure.answered in lock/reserve.go, hold.release in lock/release.go, and acquisition.quit in
  * lock/acquire.go. README.md says what is left out. The nodes are one here: that a quorum of
  * several is as good is lock.pml's matter, and tokens are token.pml's.

@@ -1,0 +1,30 @@
+package lock
+
+import (
+	"github.com/holdfast-go/holdfast/internal/kind"
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+// numbering is what the nodes have given to a tenure. It is guarded by the tenure's mu.
+type numbering struct {
+	slots   lua.Slots   // those of the hold; "": it is not granted
+	given   []lua.Slots // by each node, before that
+	aligned bool        // the nodes that had answered by then were compared
+}
+
+// numbers are the slots of the hold.
+func (t *tenure) numbers() lua.Slots {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.numbering == nil {
+		return ""
+	}
+	return t.slots
+}
+
+// numbered is request with the slots of the hold.
+func (t *tenure) numbered() kind.Request {
+	r := t.request()
+	r.Slots = t.numbers()
+	return r
+}

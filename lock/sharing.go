@@ -1,0 +1,46 @@
+package lock
+
+import "time"
+
+// maxUnheard is for how long others join after the nodes were last heard.
+const maxUnheard = 50 * time.Millisecond
+
+// joining is whether others may join a tenure that reads. It is guarded by the tenure's mu.
+type joining struct {
+	closed bool      // somebody waits to write; never again open
+	heard  time.Time // when a quorum was asked that knew of nobody
+	asked  time.Time // when the nodes were last asked
+	asking bool
+}
+
+// serving is what a tenure that writes knows of the turns within it. It is guarded by the tenure's mu.
+type serving struct {
+	closed  bool      // somebody elsewhere waits; never again open
+	writing bool      // the hold in progress writes
+	wrote   time.Time // when the last one that did had ended
+	clear   time.Time // when a quorum has told of who waits
+	timed   bool      // review is due
+}
+
+// joins tells whether others of this process may join t, if nobody waits to write.
+func (t *tenure) joins() bool { return t.reads && t.engine.joinable != nil }
+
+// isOpen tells whether whoever comes may have its turn within t. Called with mu held.
+func (t *tenure) isOpen() bool { return t.serving != nil && !t.ended && !t.reads && !t.serving.closed }
+
+// suits tells whether a lease with set may follow within the tenure, without asking the nodes
+// (U2). Called with mu held.
+func (t *tenure) suits(set *settings, now time.Time) bool {
+	return t.engine.set.renew && set.renew && // not a fixed lease, before or after
+		t.engine.set.note == set.note && // which the nodes have
+		t.engine.set.rest == set.rest && // so do they have this
+		t.engine.set.minHold+set.minHold == 0 &&
+		set.ttl == t.ttl && t.longest <= t.ttl && // a crash blocks others for no longer than it said
+		t.last == nil && t.validity.Sub(now) >= set.ttl/2
+}
+
+// same tells whether leases with other can be within one tenure (U2), as suits does for one that is there.
+func (s *settings) same(other *settings) bool {
+	return s.renew && other.renew && s.ttl == other.ttl && s.note == other.note && s.rest == other.rest &&
+		s.minHold+other.minHold == 0
+}
