@@ -68,7 +68,7 @@ func untilBlocked(callers int) error {
 	asleep := 0
 	pause := 100*time.Millisecond + time.Duration(callers)*20*time.Microsecond // to look costs
 	for deadline := time.Now().Add(blockedWithin); time.Now().Before(deadline); time.Sleep(pause) {
-		if asleep = goroutinesIn("lock.(*acquisition).sleep"); asleep == callers {
+		if asleep = goroutinesIn("lock.(*call).sleep"); asleep == callers {
 			return nil
 		}
 	}

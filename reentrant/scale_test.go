@@ -101,7 +101,7 @@ func requireBlocked(t *testing.T, n, heads int) {
 	var in, asleep int
 	redistest.Eventually(t, 2*within, func() bool {
 		in = goroutinesIn(func(stack string) bool { return strings.Contains(stack, locking) })
-		asleep = goroutinesIn(func(stack string) bool { return strings.Contains(stack, "lock.(*acquisition).sleep") })
+		asleep = goroutinesIn(func(stack string) bool { return strings.Contains(stack, "lock.(*call).sleep") })
 		return in == n && asleep >= n-heads
 	}, "%d callers are blocked, %v", n, stringer(func() string { return fmt.Sprint(in, " are in Lock, ", asleep, " sleep") }))
 }
