@@ -23,7 +23,11 @@ type tie struct {
 func newTie(parent context.Context) *tie {
 	t := new(tie)
 	m := &mute{Context: parent}
-	t.Context, t.cancel = context.WithCancelCause(m)
+	if f, ok := parent.(afterFuncer); ok {
+		t.Context, t.cancel = context.WithCancelCause(muteAfterFuncer{m, f})
+	} else {
+		t.Context, t.cancel = context.WithCancelCause(m)
+	}
 	if m.key == nil {
 		m.key = m // nobody may set it any more
 	}
@@ -46,6 +50,16 @@ func (m *mute) Value(key any) any {
 		return nil
 	}
 	return m.Context.Value(key)
+}
+
+// An afterFuncer is a parent that package context did not make, and that tells of its end itself.
+type afterFuncer interface {
+	AfterFunc(f func()) (stop func() bool)
+}
+
+type muteAfterFuncer struct {
+	*mute
+	afterFuncer
 }
 
 // newWork begins with the first context. Called with mu held.
