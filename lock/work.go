@@ -23,22 +23,16 @@ type tie struct {
 func newTie(parent context.Context) *tie {
 	t := new(tie)
 	m := &mute{Context: parent}
-	muted := context.Context(m)
-	if a, ok := parent.(afterFuncer); ok {
-		muted = struct {
-			*mute
-			afterFuncer
-		}{m, a}
+	if f, ok := parent.(afterFuncer); ok {
+		t.Context, t.cancel = context.WithCancelCause(muteAfterFuncer{m, f})
+	} else {
+		t.Context, t.cancel = context.WithCancelCause(m)
 	}
-	t.Context, t.cancel = context.WithCancelCause(muted)
 	if m.key == nil {
 		m.key = m // nobody may set it any more
 	}
 	return t
 }
-
-// An afterFuncer is a context that package context can follow without a goroutine, though it is none of its own.
-type afterFuncer interface{ AfterFunc(func()) func() bool }
 
 // mute is a parent without its values: those of one are not the others'. It has only what
 // package context looks for when it makes a context of it: by what the parent ends.
@@ -56,6 +50,16 @@ func (m *mute) Value(key any) any {
 		return nil
 	}
 	return m.Context.Value(key)
+}
+
+// An afterFuncer is a parent that package context did not make, and that tells of its end itself.
+type afterFuncer interface {
+	AfterFunc(f func()) (stop func() bool)
+}
+
+type muteAfterFuncer struct {
+	*mute
+	afterFuncer
 }
 
 // newWork begins with the first context. Called with mu held.

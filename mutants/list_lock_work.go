@@ -102,4 +102,12 @@ var lockWorkMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestContextsOfOneParentKeepTheirValues$",
 	},
+	{
+		Name:    "a parent that tells of its end itself is not asked to",
+		File:    "lock/work.go",
+		Old:     "parent.(afterFuncer); ok {",
+		New:     "parent.(afterFuncer); ok && false {",
+		Package: "multi",
+		Tests:   "^TestADeadlineIsNoCancellationWhicheverLockHearsOfItFirst$",
+	},
 }
