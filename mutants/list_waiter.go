@@ -5,7 +5,7 @@ var waiterMutants = []Mutant{
 	{
 		Name:    "each node's message wakes",
 		File:    "waiter/tally.go",
-		Old:     "if first = !t.nodes[node]; first {",
+		Old:     "if first = t.said[node] == \"\"; first {",
 		New:     "if first = true; first {",
 		Package: "waiter",
 		Tests:   "^TestQuorumThatFollowsAMinorityWakesAgain$",
@@ -55,7 +55,7 @@ var waiterMutants = []Mutant{
 	{
 		Name:    "nobody looks after a connection broke",
 		File:    "waiter/channel.go",
-		Old:     `	c.wake("") // unlocks`,
+		Old:     `	c.wake([]string{""}) // unlocks`,
 		New:     "	c.wake() // unlocks",
 		Package: "waiter",
 		Tests:   "^TestSilentConnectionIsFoundWithinFourSeconds$",
@@ -170,5 +170,29 @@ var waiterMutants = []Mutant{
 `,
 		Package: "waiter",
 		Tests:   "^TestASubscriptionWaitsForNoServer$",
+	},
+	{
+		Name:    "what is said late about a subject is something new",
+		File:    "waiter/tally.go",
+		Old:     "return t.woken && !slices.Contains(t.said, message) && (",
+		New:     "return t.woken && (",
+		Package: "waiter",
+		Tests:   "^TestMessagesAboutOneSubjectAreCountedTogether$",
+	},
+	{
+		Name:    "nothing new is heard about a subject",
+		File:    "waiter/tally.go",
+		Old:     "return t.woken && !slices.Contains(t.said, message) && (",
+		New:     "return false && t.woken && (",
+		Package: "waiter",
+		Tests:   "^TestMessagesAboutOneSubjectAreCountedTogether$",
+	},
+	{
+		Name:    "a minority that has woken completes no quorum",
+		File:    "waiter/tally.go",
+		Old:     `(t.count >= quorum || t.said[node] != "")`,
+		New:     `(t.count >= quorum || true)`,
+		Package: "waiter",
+		Tests:   "^TestMessagesAboutOneSubjectAreCountedTogether$",
 	},
 }

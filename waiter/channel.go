@@ -6,6 +6,7 @@ import "time"
 type channel struct {
 	hub           *Hub
 	name          string
+	subject       func(message string) string // nil: each message is a subject of its own
 	subscriptions map[*Subscription]struct{}
 
 	ready     chan struct{}
@@ -17,10 +18,11 @@ type channel struct {
 	armed   bool
 }
 
-func newChannel(h *Hub, name string) *channel {
+func newChannel(h *Hub, name string, subject func(string) string) *channel {
 	c := &channel{
 		hub:           h,
 		name:          name,
+		subject:       subject,
 		subscriptions: make(map[*Subscription]struct{}),
 		ready:         make(chan struct{}),
 		confirmed:     make([]bool, len(h.nodes)),
@@ -47,7 +49,7 @@ func (h *Hub) confirm(node int, name string) {
 		h.mu.Unlock()
 		return
 	}
-	c.wake("") // unlocks
+	c.wake([]string{""}) // unlocks
 }
 
 // publish notes that a node has published message.
@@ -59,14 +61,18 @@ func (h *Hub) publish(node int, name, message string) {
 		return
 	}
 	if len(h.nodes) == 1 {
-		c.wake(message) // unlocks; nobody else will repeat it
+		c.wake([]string{message}) // unlocks; nobody else will repeat it
 		return
 	}
-	t, first := c.tallies.count(message, node, len(h.nodes), time.Now())
+	subject := message
+	if c.subject != nil {
+		subject = c.subject(message)
+	}
+	t, first := c.tallies.count(subject, message, node, len(h.nodes), h.quorum, time.Now())
 	// Even if the grace is over: what a minority announced may have been of no use yet.
 	if first && t.count == h.quorum {
 		t.woken = true
-		c.wake(message) // unlocks
+		c.wake(t.messages()) // unlocks
 		return
 	}
 	if !t.woken && !c.armed {
@@ -80,23 +86,23 @@ func (h *Hub) publish(node int, name, message string) {
 func (c *channel) graceOver() {
 	c.hub.mu.Lock()
 	now := time.Now()
-	messages, next := c.tallies.due(now)
+	said, next := c.tallies.due(now)
 	if c.armed = !next.IsZero(); c.armed {
 		c.timer.Reset(next.Sub(now))
 	}
-	c.wake(messages...) // unlocks
+	c.wake(said...) // unlocks
 }
 
-// wake calls every subscription's wake, without the hub's mu, which it unlocks.
-func (c *channel) wake(messages ...string) {
-	wakes := make([]func(string), 0, len(c.subscriptions))
+// wake calls every subscription's wake with what was said of each subject, without the hub's mu, which it unlocks.
+func (c *channel) wake(said ...[]string) {
+	wakes := make([]func([]string), 0, len(c.subscriptions))
 	for s := range c.subscriptions {
 		wakes = append(wakes, s.wake)
 	}
 	c.hub.mu.Unlock()
-	for _, message := range messages {
+	for _, messages := range said {
 		for _, wake := range wakes {
-			wake(message)
+			wake(messages)
 		}
 	}
 }

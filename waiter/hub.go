@@ -69,6 +69,15 @@ func New(nodes []redis.UniversalClient, quorum int, logger *slog.Logger, names .
 // runs on a goroutine of the hub and must not block. Subscribe itself never blocks;
 // on a closed hub nothing will come.
 func (h *Hub) Subscribe(name string, wake func(message string)) *Subscription {
+	return h.SubscribeBy(name, nil, func(messages []string) { wake(messages[0]) })
+}
+
+// SubscribeBy is Subscribe for a channel on which nodes may say the same thing in different words: messages with one
+// subject are counted together, whatever else they say. wake gets those of all nodes that have published one, in their
+// order. When it has been woken, it is woken again by what no node had said before.
+//
+// All subscriptions of a channel must be by the same subject; nil is the whole message.
+func (h *Hub) SubscribeBy(name string, subject func(message string) string, wake func(messages []string)) *Subscription {
 	h.start.Do(func() {
 		for _, n := range h.nodes {
 			n.start()
@@ -78,7 +87,7 @@ func (h *Hub) Subscribe(name string, wake func(message string)) *Subscription {
 	defer h.mu.Unlock()
 	c := h.channels[name]
 	if c == nil {
-		c = newChannel(h, name)
+		c = newChannel(h, name, subject)
 		h.channels[name] = c
 		for _, n := range h.nodes {
 			n.want(name)

@@ -6,7 +6,7 @@ import "time"
 // [Hub.Subscribe] to get one.
 type Subscription struct {
 	channel *channel
-	wake    func(message string)
+	wake    func(messages []string)
 }
 
 // Ready is closed once a quorum of nodes has confirmed the subscription: what is

@@ -1,72 +1,94 @@
 package waiter
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // memory is how long a message is remembered after its first publication: by then
 // every node that can be reached has published it, and a repetition would wake again.
 const memory = time.Second
 
-// A tally counts the nodes that have published one message.
+// A tally counts the nodes that have published messages about one subject: once each, until it has woken.
 type tally struct {
-	message string
+	subject string
 	since   time.Time
-	nodes   []bool
+	said    []string // by each node, the first message; "": none
 	count   int
 	woken   bool // for a quorum, or for the minority that there was when its grace was over
 }
 
-// tallies are the messages of one channel, told apart. On a channel that carries the
+// tallies are the subjects of one channel, told apart. On a channel that carries the
 // messages of many locks, a node may be any number of them ahead of another.
 type tallies struct {
-	known   map[string]*tally
-	order   []*tally // all, oldest first
-	waiting []*tally // for a quorum, or for their grace to be over; oldest first
+	known   map[string]*tally // by subject, the last one
+	order   []*tally          // all, oldest first
+	waiting []*tally          // for a quorum, or for their grace to be over; oldest first
 }
 
-// count notes that one of n nodes has published message. It returns the tally, and
+// count notes that one of n nodes has published message about a subject. It returns the tally, and
 // whether it is the node's first time.
-func (ts *tallies) count(message string, node, n int, now time.Time) (t *tally, first bool) {
+func (ts *tallies) count(subject, message string, node, n, quorum int, now time.Time) (t *tally, first bool) {
 	ts.forget(now)
-	t = ts.known[message]
-	if t == nil {
+	t = ts.known[subject]
+	if t == nil || t.isOver(message, node, quorum) {
 		if ts.known == nil {
 			ts.known = make(map[string]*tally)
 		}
-		t = &tally{message: message, since: now, nodes: make([]bool, n)}
-		ts.known[message] = t
+		t = &tally{subject: subject, since: now, said: make([]string, n)}
+		ts.known[subject] = t
 		ts.order = append(ts.order, t)
 		ts.waiting = append(ts.waiting, t)
 	}
-	if first = !t.nodes[node]; first {
-		t.nodes[node] = true
+	if first = t.said[node] == ""; first {
 		t.count++
+		t.said[node] = message
 	}
 	return t, first
+}
+
+// isOver tells whether a message belongs to another tally of the same subject. What is said again, or late, by
+// another node belongs to this one; so does what completes a quorum for which it has not woken.
+func (t *tally) isOver(message string, node, quorum int) bool {
+	return t.woken && !slices.Contains(t.said, message) && (t.count >= quorum || t.said[node] != "")
+}
+
+// messages are what the nodes have said.
+func (t *tally) messages() []string {
+	said := make([]string, 0, t.count)
+	for _, message := range t.said {
+		if message != "" {
+			said = append(said, message)
+		}
+	}
+	return said
 }
 
 // forget drops what was first published longer than memory ago.
 func (ts *tallies) forget(now time.Time) {
 	for len(ts.order) > 0 && ts.order[0].woken && now.Sub(ts.order[0].since) >= memory {
-		delete(ts.known, ts.order[0].message)
+		if t := ts.order[0]; ts.known[t.subject] == t {
+			delete(ts.known, t.subject)
+		}
 		ts.order[0] = nil
 		ts.order = ts.order[1:]
 	}
 }
 
-// due takes the messages whose grace is over without a quorum, as woken, and tells
+// due takes what was said of the subjects whose grace is over without a quorum, as woken, and tells
 // when the next one's is; zero: there is none.
-func (ts *tallies) due(now time.Time) (messages []string, next time.Time) {
+func (ts *tallies) due(now time.Time) (said [][]string, next time.Time) {
 	for len(ts.waiting) > 0 {
 		t := ts.waiting[0]
 		if over := t.since.Add(grace); !t.woken && now.Before(over) {
-			return messages, over
+			return said, over
 		}
 		if !t.woken {
 			t.woken = true
-			messages = append(messages, t.message)
+			said = append(said, t.messages())
 		}
 		ts.waiting[0] = nil
 		ts.waiting = ts.waiting[1:]
 	}
-	return messages, time.Time{}
+	return said, time.Time{}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -108,6 +109,53 @@ func TestQuorumThatFollowsAMinorityWakesAgain(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		require.Len(t, e.all(), 2)
+	})
+}
+
+// Nodes may say the same thing in different words. Those of one subject are counted together, and what is said late is
+// not taken for something new.
+func TestMessagesAboutOneSubjectAreCountedTogether(t *testing.T) {
+	inBubble(t, 5, func(t *testing.T, h *waiter.Hub, _ []*virtual.Node, clients []redis.UniversalClient, _ *ear) {
+		var heard [][]string
+		s := h.SubscribeBy("turns", func(message string) string {
+			id, _, _ := strings.Cut(message, " ")
+			return id
+		}, func(messages []string) { heard = append(heard, messages) })
+		ready(t, s)
+		say := func(node int, message string) {
+			publish(t, clients[node], "turns", message)
+			synctest.Wait()
+		}
+		say(0, "a one")
+		say(1, "b one")
+		say(1, "a two")
+		say(1, "a three") // it counts once
+		require.Empty(t, heard)
+		say(2, "a one")
+		require.Equal(t, [][]string{{"a one", "a two", "a one"}}, heard, "what each node has said first")
+		say(3, "a two")
+		time.Sleep(9 * time.Millisecond)
+		synctest.Wait()
+		require.Len(t, heard, 1, "it was said before")
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		require.Equal(t, []string{"b one"}, heard[1])
+
+		say(0, "a four")
+		say(4, "a four")
+		require.Len(t, heard, 2)
+		say(2, "a five")
+		require.Equal(t, [][]string{{"a four", "a five", "a four"}}, heard[2:], "something new")
+		say(0, "a six")
+		time.Sleep(10 * time.Millisecond)
+		synctest.Wait()
+		require.Equal(t, [][]string{{"a six"}}, heard[3:])
+		say(1, "a six")
+		say(2, "a seven")
+		require.Equal(t, [][]string{{"a six", "a six", "a seven"}}, heard[4:], "by a quorum now")
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		require.Len(t, heard, 5)
 	})
 }
 
