@@ -77,6 +77,7 @@ var contenders = []contender{
 	{name: "baton", open: openBaton},
 	{name: "relay", open: openRelay},
 	{name: "inside", open: openInside},
+	{name: "channel", room: permits, open: openChannel},
 }
 
 // named finds contenders by their names.

@@ -39,7 +39,11 @@ func permitsOf(b *bench) error {
 		targets = append(targets, atMost(fmt.Sprintf("N = %d: p50 of a free permit ÷ of a free lock", n), s.ratio("semaphore", p50, "holdfast"), 1.15))
 		few := 0.0 // commands of a pair
 		for _, r := range []permitRun{{1, 128, 0}, {1, permits + 64, hold}, {8, 128, 0}, {8, 512, 0}} {
-			s, err := b.compare(b.among(n, "semaphore", "polling"), func(c contender) (figures, error) {
+			names := []string{"semaphore", "polling"}
+			if r.processes == 1 {
+				names = append(names, "channel")
+			}
+			s, err := b.compare(b.among(n, names...), func(c contender) (figures, error) {
 				trial := b.on(n, job{Workers: r.workers, Hold: r.hold, Room: c.room}, b.hotSpan(r.workers/permits, 8, r.hold))
 				if r.processes > 1 {
 					trial.processes = r.processes
@@ -71,7 +75,8 @@ func permitTargets(s *samples, r permitRun) []target {
 	where := fmt.Sprintf("N = 1, %d processes, %d goroutines, hold %v: ", r.processes, r.workers, r.hold)
 	switch {
 	case r.hold > 0:
-		return []target{atLeast(where+"share of the permits that is in use", s.median("semaphore", rate)*r.hold.Seconds()/permits, 0.9)}
+		return []target{atLeast(where+"share of the permits that is in use", s.median("semaphore", rate)*r.hold.Seconds()/permits, 0.9).
+			floored("channel", s.median("channel", rate)*r.hold.Seconds()/permits)}
 	case r.processes > 1:
 		return []target{
 			atLeast(where+against("pairs/s", "polling"), s.ratio("semaphore", rate, "polling"), 3),
@@ -80,7 +85,8 @@ func permitTargets(s *samples, r permitRun) []target {
 		}
 	default:
 		return []target{
-			atLeast(where+against("pairs/s", "polling"), s.ratio("semaphore", rate, "polling"), 20),
+			atLeast(where+against("pairs/s", "polling"), s.ratio("semaphore", rate, "polling"), 20).
+				floored("channel", s.ratio("channel", rate, "polling")),
 			atMost(where+"commands of a pair", s.median("semaphore", commands), 0.5),
 		}
 	}
