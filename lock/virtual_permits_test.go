@@ -557,3 +557,32 @@ func (h *handing) visit(p *semaphore.Permit) {
 		h.Errorf("release: %v", err)
 	}
 }
+
+// Nodes on which several permits are given back at once hear of that in different orders, so each says to the same waiter
+// that another one has made it so. It asks at once all the same, and once.
+func TestATurnIsHeardWhateverHasMadeItSo(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		granted(t, acquire(bg, w.process().permits(1), 1))
+		p := w.process()
+		s := p.permits(1)
+		requireBlocked(t, acquire(bg, s, 1))
+		state, err := s.Inspect(bg)
+		require.NoError(t, err)
+		require.Len(t, state.Queue, 1)
+		asked := w.commands(permitAcquireRuns)
+		say := func(node int, about string) {
+			w.nodes[node].Publish("lock:channel:"+p.locks.ID(), state.Queue[0].Hold+" "+about)
+			synctest.Wait()
+		}
+		say(0, "one")
+		require.Equal(t, asked, w.commands(permitAcquireRuns), "one node may be early")
+		say(1, "two")
+		require.Equal(t, asked+3, w.commands(permitAcquireRuns))
+		say(2, "two")
+		time.Sleep(100 * time.Millisecond)
+		require.Equal(t, asked+3, w.commands(permitAcquireRuns), "it has said nothing new")
+		say(0, "three")
+		say(1, "three")
+		require.Equal(t, asked+6, w.commands(permitAcquireRuns))
+	})
+}

@@ -410,4 +410,12 @@ var semaphoreMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestATokenIsAheadOfThoseThatAreGrantedMeanwhile$",
 	},
+	{
+		Name:    "a turn is heard only if nodes agree on what has made it so",
+		File:    "lock/hear.go",
+		Old:     "c.hub.SubscribeBy(c.channels+c.id, subject, c.heard)",
+		New:     "c.hub.SubscribeBy(c.channels+c.id, nil, c.heard)",
+		Package: "lock",
+		Tests:   "^TestATurnIsHeardWhateverHasMadeItSo$",
+	},
 }

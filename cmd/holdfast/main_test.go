@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -36,7 +37,18 @@ func TestMain(m *testing.M) {
 	case beWanderer(), beChild():
 		return
 	}
+	heed()
 	os.Exit(withBinary(func() int { return redistest.Run(m) }))
+}
+
+// heed has children begin with the default for signals that this process was started to ignore, as nohup and a shell's & have
+// it: whoever ignores a signal passes that on, and holdfast would not be ended by it.
+func heed() {
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 }
 
 func withBinary(run func() int) int {
