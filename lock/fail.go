@@ -29,6 +29,9 @@ func (a *acquisition) give(err error, d denial) error {
 		if err = ErrLocked; known.err != nil {
 			err, known.err = known.err, nil
 		}
+		if errors.Is(err, errTooLate) || errors.Is(err, errNotAsked) || errors.Is(err, errTurn) {
+			err = fmt.Errorf("%w: %w", ErrNoQuorum, err) // nodes that were asked in time would have had more to say
+		}
 	}
 	if d.cut != nil {
 		known.cut = d.cut

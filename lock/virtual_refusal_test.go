@@ -240,6 +240,35 @@ func TestRefusalBehindAHoldOfThisClientSaysSo(t *testing.T) {
 // tryBound is how long a TryLock takes at the most.
 const tryBound = time.Second
 
+// The last answer comes as the time of the TryLock ends: whichever of the two is first, it is a lease, or the nodes were too slow.
+func TestAGrantThatComesAsATryLockEndsIsNoRefusal(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		const silent = 3 * time.Second
+		m := w.process(lock.WithNodeTimeout(silent)).mutex()
+		each(w.nodes, func(n *virtual.Node) { n.Silence(true) })
+		began := time.Now()
+		_, err := m.TryLock(bg)
+		require.Error(t, err)
+		bound := time.Since(began)
+		each(w.nodes, func(n *virtual.Node) { n.Silence(false) })
+		time.Sleep(long)
+		late := 0
+		for range 200 {
+			each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, bound) })
+			l, err := m.TryLock(bg)
+			each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 0) })
+			if err == nil {
+				require.NoError(t, l.Unlock(bg))
+			} else {
+				late++
+				_ = refused(t, err, lock.ErrNoQuorum, lock.ErrLocked)
+			}
+			time.Sleep(long)
+		}
+		require.NotZero(t, late)
+	})
+}
+
 func TestTryLockTakesASecondAtTheMost(t *testing.T) {
 	for _, timeout := range []time.Duration{defaultNodeTimeout, 3 * time.Second} {
 		t.Run(fmt.Sprint("silent nodes, node timeout ", timeout), func(t *testing.T) {

@@ -130,4 +130,12 @@ var lockAttemptMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestEndOfAnAttemptThatWasGivenUpIsTold$",
 	},
+	{
+		Name:    "a grant that comes too late for a TryLock is no kind of error",
+		File:    "lock/fail.go",
+		Old:     "errors.Is(err, errTooLate) || errors.Is(err, errNotAsked)",
+		New:     "errors.Is(err, errNotAsked)",
+		Package: "lock",
+		Tests:   "^TestAGrantThatComesAsATryLockEndsIsNoRefusal$",
+	},
 }
