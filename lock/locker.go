@@ -35,8 +35,9 @@ type Locker interface {
 	TryLock(ctx context.Context) (*Lease, error)
 
 	// Do runs fn under the lock: Lock, fn with the lease's context, Unlock. In fn,
-	// [FromContext] has the lease, with its token and its deadline. Do returns fn's error, joined with [ErrLost] if the lease was lost meanwhile, with
-	// [ErrReleased] if the client was closed, and with Unlock's error if that failed.
+	// [FromContext] has the lease, with its token and its deadline. Do returns fn's error, joined
+	// with [ErrLost] if the lease was lost meanwhile, with [ErrReleased] if the client was closed,
+	// and with Unlock's error if that failed.
 	Do(ctx context.Context, fn func(context.Context) error) error
 }
 
@@ -50,7 +51,8 @@ type Inspector interface {
 	// ForceUnlock ends every hold that any node has, whoever it belongs to, and tells whether
 	// somebody had the lock by one, or may have had: false is for a free lock, and for what
 	// a minority of nodes was left with. It is an operator's tool: the holder learns of it
-	// with its next renewal, as [ReasonForced].
+	// with its next renewal, as [ReasonForced]. Without a quorum of answers it ends nothing, and
+	// the error wraps [ErrNoQuorum].
 	ForceUnlock(ctx context.Context) (bool, error)
 }
 
