@@ -117,6 +117,20 @@ func TestValidLeaseWithOneNodeDownIsNotFree(t *testing.T) {
 	})
 }
 
+func TestForceUnlockWithoutAQuorumOfAnswersEndsNothing(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex())
+		operator := w.process().mutex()
+		each(w.quorum(), func(n *virtual.Node) { n.Silence(true) })
+		found, err := operator.ForceUnlock(bg)
+		require.ErrorIs(t, err, lock.ErrNoQuorum)
+		require.False(t, found)
+		each(w.quorum(), func(n *virtual.Node) { n.Silence(false) })
+		requireHolder(t, l.ID(), w.nodes)
+		require.NoError(t, l.Err())
+	})
+}
+
 func TestForceUnlockOfAHoldLeavesALaterOneAlone(t *testing.T) {
 	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
 		operator, holder := w.process().forcers(), w.process().forcers()
