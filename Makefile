@@ -72,7 +72,7 @@ bench: tools ## the toolkit beside its peers, in tables and docs/charts; BENCH='
 
 # Real servers, real faults: about fourteen minutes. CELL, SEED and MUTANT narrow it down.
 .PHONY: chaos
-chaos: tools ## faults of all kinds against real servers, and planted bugs that must be caught (14 min)
+chaos: tools ## faults of all kinds against real servers, and planted bugs that must be caught (25 min)
 	@cd chaos && $(GO) run . $(if $(CELL),-cell "$(CELL)") $(if $(SEED),-seed $(SEED)) $(if $(MUTANT),-mutant "$(MUTANT)")
 
 .PHONY: soak
