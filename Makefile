@@ -70,7 +70,7 @@ examples: ## run every example on embedded nodes
 bench: tools ## the toolkit beside its peers, in tables and docs/charts; BENCH='-workload many' for less
 	@cd bench && $(GO) run . -results results $(BENCH) && $(GO) run . -results results -charts ../docs/charts
 
-# Real servers, real faults: about fourteen minutes. CELL, SEED and MUTANT narrow it down.
+# Real servers, real faults: about twenty-five minutes. CELL, SEED and MUTANT narrow it down.
 .PHONY: chaos
 chaos: tools ## faults of all kinds against real servers, and planted bugs that must be caught (25 min)
 	@cd chaos && $(GO) run . $(if $(CELL),-cell "$(CELL)") $(if $(SEED),-seed $(SEED)) $(if $(MUTANT),-mutant "$(MUTANT)")
