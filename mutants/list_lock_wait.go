@@ -95,8 +95,8 @@ var lockWaitMutants = []Mutant{
 	{
 		Name: "a message of a minority is not waited for",
 		File: "waiter/channel.go",
-		Old:  "	c.wake(messages...) // unlocks",
-		New: `	_ = messages
+		Old:  "	c.wake(said...) // unlocks",
+		New: `	_ = said
 	c.wake() // unlocks`,
 		Package: "lock",
 		Tests:   "^TestMessageOfAMinorityWakesAfterAMoment$",
