@@ -116,11 +116,21 @@ func TestQuorumThatFollowsAMinorityWakesAgain(t *testing.T) {
 // not taken for something new.
 func TestMessagesAboutOneSubjectAreCountedTogether(t *testing.T) {
 	inBubble(t, 5, func(t *testing.T, h *waiter.Hub, _ []*virtual.Node, clients []redis.UniversalClient, _ *ear) {
-		var heard [][]string
+		var mu sync.Mutex
+		var all [][]string
+		heard := func() [][]string {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(all)
+		}
 		s := h.SubscribeBy("turns", func(message string) string {
 			id, _, _ := strings.Cut(message, " ")
 			return id
-		}, func(messages []string) { heard = append(heard, messages) })
+		}, func(messages []string) {
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, messages)
+		})
 		ready(t, s)
 		say := func(node int, message string) {
 			publish(t, clients[node], "turns", message)
@@ -130,32 +140,32 @@ func TestMessagesAboutOneSubjectAreCountedTogether(t *testing.T) {
 		say(1, "b one")
 		say(1, "a two")
 		say(1, "a three") // it counts once
-		require.Empty(t, heard)
+		require.Empty(t, heard())
 		say(2, "a one")
-		require.Equal(t, [][]string{{"a one", "a two", "a one"}}, heard, "what each node has said first")
+		require.Equal(t, [][]string{{"a one", "a two", "a one"}}, heard(), "what each node has said first")
 		say(3, "a two")
 		time.Sleep(9 * time.Millisecond)
 		synctest.Wait()
-		require.Len(t, heard, 1, "it was said before")
+		require.Len(t, heard(), 1, "it was said before")
 		time.Sleep(time.Millisecond)
 		synctest.Wait()
-		require.Equal(t, []string{"b one"}, heard[1])
+		require.Equal(t, []string{"b one"}, heard()[1])
 
 		say(0, "a four")
 		say(4, "a four")
-		require.Len(t, heard, 2)
+		require.Len(t, heard(), 2)
 		say(2, "a five")
-		require.Equal(t, [][]string{{"a four", "a five", "a four"}}, heard[2:], "something new")
+		require.Equal(t, [][]string{{"a four", "a five", "a four"}}, heard()[2:], "something new")
 		say(0, "a six")
 		time.Sleep(10 * time.Millisecond)
 		synctest.Wait()
-		require.Equal(t, [][]string{{"a six"}}, heard[3:])
+		require.Equal(t, [][]string{{"a six"}}, heard()[3:])
 		say(1, "a six")
 		say(2, "a seven")
-		require.Equal(t, [][]string{{"a six", "a six", "a seven"}}, heard[4:], "by a quorum now")
+		require.Equal(t, [][]string{{"a six", "a six", "a seven"}}, heard()[4:], "by a quorum now")
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		require.Len(t, heard, 5)
+		require.Len(t, heard(), 5)
 	})
 }
 
