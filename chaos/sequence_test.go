@@ -225,7 +225,7 @@ func TestTheClockIsReadAfterTheRoundForTheToken(t *testing.T) {
 	keys, err := lua.NewKeys("lock", "orders")
 	require.NoError(t, err)
 	for i, s := range servers { // no two agree, so there is a second round
-		require.NoError(t, s.Client(t).Set(context.Background(), keys.Token, 10*i, 0).Err())
+		require.NoError(t, s.Client(t).Set(context.Background(), keys.Token(), 10*i, 0).Err())
 	}
 	for _, p := range proxies { // each round alone is quick enough
 		p.SetDelay(lateTTL * 2 / 3)

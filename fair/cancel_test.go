@@ -126,7 +126,7 @@ func TestEnqueueThatTheNetworkDeliversLateIsNoGhost(t *testing.T) {
 		ghost.giveUp(t)
 		// The leave has overtaken it: only the mark can refuse it now.
 		for _, eye := range r.eyes {
-			redistest.Eventually(t, within, func() bool { return eye.Exists(bg, r.keys().Void).Val() == 1 }, "the ghost is void")
+			redistest.Eventually(t, within, func() bool { return eye.Exists(bg, r.keys().Void()).Val() == 1 }, "the ghost is void")
 		}
 		for _, h := range held {
 			h.Release()

@@ -32,8 +32,8 @@ func TestClientsTellNodesNoDates(t *testing.T) {
 		time.Sleep(2 * beatDefault)
 		cancel()
 		require.ErrorIs(t, <-left, context.Canceled)
-		b.nodes[0].Memory().Del(b.keys.Queue) // it is told the tickets again
-		b.nodes[0].Memory().Del(b.keys.Waiters)
+		b.nodes[0].Memory().Del(b.keys.Queue()) // it is told the tickets again
+		b.nodes[0].Memory().Del(b.keys.Waiters())
 		time.Sleep(2 * beatDefault)
 		require.NoError(t, lease.Unlock(bg))
 		for _, w := range []*wait{first, second} {

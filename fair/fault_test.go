@@ -80,7 +80,7 @@ func TestQueueGoesOnAlthoughEveryNodeForgetsIt(t *testing.T) {
 
 // tickets is the queue of a node.
 func (r *rig) tickets(node int) map[string]float64 {
-	places := r.eyes[node].ZRangeWithScores(bg, r.keys().Queue, 0, -1).Val() // none, if it does not answer
+	places := r.eyes[node].ZRangeWithScores(bg, r.keys().Queue(), 0, -1).Val() // none, if it does not answer
 	tickets := make(map[string]float64)
 	for _, p := range places {
 		tickets[p.Member.(string)] = p.Score

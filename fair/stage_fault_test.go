@@ -162,11 +162,11 @@ func (s *stage) queuesAfter(d time.Duration) []map[string]int64 {
 			continue
 		}
 		queue := make(map[string]int64)
-		ids, _ := n.Memory().ZMembers(s.keys.Queue) // an error: there is none
+		ids, _ := n.Memory().ZMembers(s.keys.Queue()) // an error: there is none
 		for _, id := range ids {
-			ticket, err := n.Memory().ZScore(s.keys.Queue, id)
+			ticket, err := n.Memory().ZScore(s.keys.Queue(), id)
 			require.NoError(s.t, err)
-			until, _, _ := strings.Cut(n.Memory().HGet(s.keys.Waiters, id), " ")
+			until, _, _ := strings.Cut(n.Memory().HGet(s.keys.Waiters(), id), " ")
 			if alive, err := strconv.ParseInt(until, 10, 64); err == nil && alive > time.Now().Add(d).UnixMicro() {
 				queue[id] = int64(ticket)
 			}

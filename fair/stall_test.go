@@ -60,7 +60,7 @@ func TestNodeThatHangsBeforeAYieldTakesItAllTheSame(t *testing.T) {
 		require.NoError(t, err)
 		late := fromFirst[0].Hold(askCall, 100_000)
 		go lockOn(first)
-		redistest.Eventually(t, within, func() bool { return r.eyes[1].ZCard(bg, r.keys().Queue).Val() == 1 }, "the first waits")
+		redistest.Eventually(t, within, func() bool { return r.eyes[1].ZCard(bg, r.keys().Queue()).Val() == 1 }, "the first waits")
 		yield := fromSecond[0].Hold(yieldCall, 1)
 		go lockOn(second)
 		yield.Wait(t)

@@ -79,9 +79,9 @@ func TestNodesThatProposeAnotherTicketAreToldTheFinalOne(t *testing.T) {
 				mutex := b.mutex(t)
 				warm := enqueue(mutex) // it has its connections
 				stranger := func(n *virtual.Node, ticket float64) {
-					_, err := n.Memory().ZAdd(b.keys.Queue, ticket, "a stranger")
+					_, err := n.Memory().ZAdd(b.keys.Queue(), ticket, "a stranger")
 					require.NoError(t, err)
-					n.Memory().HSet(b.keys.Waiters, "a stranger", "9999999999999999 1")
+					n.Memory().HSet(b.keys.Waiters(), "a stranger", "9999999999999999 1")
 				}
 				for i, n := range b.nodes {
 					n.SetDelay(0, c.delay[i]*time.Millisecond)
@@ -112,7 +112,7 @@ func TestNodesThatProposeAnotherTicketAreToldTheFinalOne(t *testing.T) {
 				}
 				require.Equal(t, 1, added)
 				for _, n := range b.nodes {
-					_, _ = n.Memory().ZRem(b.keys.Queue, "a stranger")
+					_, _ = n.Memory().ZRem(b.keys.Queue(), "a stranger")
 				}
 				serve(t, lease, warm, next)
 			})
@@ -140,8 +140,8 @@ func TestANodeThatDoesNotAnswerToAYieldIsToldTheFinalTicket(t *testing.T) {
 		forgetful.SetDelay(0, 3*time.Millisecond)
 		time.AfterFunc(3500*time.Microsecond, func() { // it has granted the lock, to a minority
 			forgetful.SetDelay(0, 250*time.Millisecond)
-			_, _ = forgetful.Memory().ZAdd(b.keys.Queue, 15, "a stranger")
-			forgetful.Memory().HSet(b.keys.Waiters, "a stranger", "9999999999999999 1")
+			_, _ = forgetful.Memory().ZAdd(b.keys.Queue(), 15, "a stranger")
+			forgetful.Memory().HSet(b.keys.Waiters(), "a stranger", "9999999999999999 1")
 		})
 		next := enqueue(mutex)
 		time.Sleep(1500 * time.Millisecond) // it is told on a new connection, which is asked whose it is first
@@ -153,7 +153,7 @@ func TestANodeThatDoesNotAnswerToAYieldIsToldTheFinalTicket(t *testing.T) {
 		}
 		require.Len(t, places[0], len(before)+1)
 		forgetful.SetDelay(0, 0)
-		_, _ = forgetful.Memory().ZRem(b.keys.Queue, "a stranger")
+		_, _ = forgetful.Memory().ZRem(b.keys.Queue(), "a stranger")
 		serve(t, lease, warm, next)
 	})
 }
@@ -169,7 +169,7 @@ func TestInspectShowsTheOrderOfTheQuorum(t *testing.T) {
 		before, err := m.Inspect(bg)
 		require.NoError(t, err)
 		require.Len(t, before.Waits, 2)
-		_, err = b.nodes[4].Memory().ZAdd(b.keys.Queue, 99, before.Waits[0].Hold)
+		_, err = b.nodes[4].Memory().ZAdd(b.keys.Queue(), 99, before.Waits[0].Hold)
 		require.NoError(t, err)
 		after, err := m.Inspect(bg)
 		require.NoError(t, err)

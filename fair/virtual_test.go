@@ -70,10 +70,10 @@ func (b *bubble) places(t *testing.T) []map[string]float64 {
 	var places []map[string]float64
 	for _, n := range b.nodes {
 		queue := make(map[string]float64)
-		ids, err := n.Memory().ZMembers(b.keys.Queue)
+		ids, err := n.Memory().ZMembers(b.keys.Queue())
 		require.NoError(t, err)
 		for _, id := range ids {
-			queue[id], err = n.Memory().ZScore(b.keys.Queue, id)
+			queue[id], err = n.Memory().ZScore(b.keys.Queue(), id)
 			require.NoError(t, err)
 		}
 		places = append(places, queue)

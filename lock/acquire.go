@@ -93,7 +93,7 @@ func (a *acquisition) open() error {
 	}
 	var o *owner
 	o, a.shared = ownerOf(a.ctx)
-	a.slot = o.slot(c, a.engine.key)
+	a.slot = o.slot(c, a.engine.keys.Lock)
 	return nil
 }
 

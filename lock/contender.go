@@ -80,7 +80,7 @@ func (c *contender) watch() (wake <-chan struct{}, head bool, wakes *waiter.Subs
 	defer client.mu.Unlock()
 	head = c.place.leads()
 	if head && ct.wakes == nil {
-		ct.wakes = client.hub.Subscribe(c.engine.keys().Channel, ct.published)
+		ct.wakes = client.hub.Subscribe(c.engine.keys.Channel(), ct.published)
 	}
 	return c.place.signal(), head, ct.wakes
 }

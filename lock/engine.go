@@ -11,7 +11,7 @@ type engine struct {
 	client   *core
 	kind     kind.Kind
 	name     string
-	key      string // lua.Keys.Lock
+	keys     lua.Keys
 	order    order
 	shared   kind.Shared   // is kind, if that is one; else nil
 	joinable kind.Joinable // so, too
@@ -21,9 +21,6 @@ type engine struct {
 	set      settings
 	err      error // what is wrong with the lock; every call returns it
 }
-
-// keys are built when they are needed: there may be many locks, most of them idle.
-func (e *engine) keys() lua.Keys { return lua.KeysOf(e.key) }
 
 // mark is what the ids of the lock's holds end with.
 func (e *engine) mark() string {
@@ -43,13 +40,13 @@ func (e *engine) joins() bool { return e.joinable != nil && e.reads() }
 // contest tells which contest the lock's waiters are in. Contenders and queuers for
 // one name never meet in one.
 func (e *engine) contest() contestKey {
-	return contestKey{lock: e.key, order: e.order}
+	return contestKey{lock: e.keys.Lock, order: e.order}
 }
 
 // request is what the kind's scripts are told about the hold called id.
 func (e *engine) request(id string) kind.Request {
 	return kind.Request{
-		Keys:      e.keys(),
+		Keys:      e.keys,
 		Hold:      id,
 		TTL:       e.set.granted(),
 		Retention: e.client.retention,

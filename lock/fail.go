@@ -73,7 +73,7 @@ func (a *acquisition) fail(err error, d denial) error {
 	}
 	about := d.about
 	if e.Own {
-		if t := a.engine.client.tenureOf(a.engine.key, d.holder); t != nil {
+		if t := a.engine.client.tenureOf(a.engine.keys.Lock, d.holder); t != nil {
 			about = t.description()
 		}
 	}

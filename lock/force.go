@@ -43,7 +43,7 @@ func (e *engine) ForceUnlockHold(ctx context.Context, hold string) (bool, error)
 		return false, fmt.Errorf("force unlock %q: the hold id is empty", e.name)
 	}
 	if id, _, passed := strings.Cut(hold, "."); passed {
-		if t := e.client.tenureOf(e.key, id); t != nil && !t.holding(hold) {
+		if t := e.client.tenureOf(e.keys.Lock, id); t != nil && !t.holding(hold) {
 			return false, nil // another goroutine has had it since
 		}
 		hold = id
@@ -77,7 +77,7 @@ func (e *engine) force(ctx context.Context, hold string, s State) (ended bool, e
 		}
 		_, err := g.Decide(ctx, redlock.Motion{
 			Name: "force unlock",
-			Call: lua.Force{Keys: e.keys(), Hold: hold, Life: life}.Call(),
+			Call: lua.Force{Keys: e.keys, Hold: hold, Life: life}.Call(),
 			Yes:  lua.ParseForced,
 			All:  true,
 		})
@@ -105,7 +105,7 @@ func (e *engine) force(ctx context.Context, hold string, s State) (ended bool, e
 	}
 	ended = found > 0 && (relied || found+silent >= g.Quorum())
 	// A holder in this process need not wait for its next renewal to learn of it.
-	if t := c.tenureOf(e.key, hold); t != nil {
+	if t := c.tenureOf(e.keys.Lock, hold); t != nil {
 		t.lose(ReasonForced)
 		ended = ended || found > 0
 	}

@@ -10,7 +10,7 @@ func init() {
 	hook.Provided.Fails = func(fails func(name string) error) any {
 		return clientOption(func(s *clientSettings) { s.fails = fails })
 	}
-	hook.Provided.Key = func(lease any) string { return lease.(*Lease).hold.engine.key }
+	hook.Provided.Key = func(lease any) string { return lease.(*Lease).hold.engine.keys.Lock }
 	hook.Provided.Prefix = func(client any) string { return client.(*Client).prefix }
 	hook.Provided.Force = func(ctx context.Context, lease any) error {
 		l := lease.(*Lease)

@@ -50,8 +50,8 @@ func hold(t *testing.T, nodes []redis.UniversalClient, prefix string, names ...s
 				require.NoError(t, err)
 				p.HSet(t.Context(), k.Lock, "holder:1", 1)
 				p.PExpire(t.Context(), k.Lock, time.Hour)
-				p.Set(t.Context(), k.Token, 7, time.Hour)
-				p.Set(t.Context(), k.Note, "about another hold", time.Hour)
+				p.Set(t.Context(), k.Token(), 7, time.Hour)
+				p.Set(t.Context(), k.Note(), "about another hold", time.Hour)
 			}
 			return nil
 		})
@@ -66,8 +66,8 @@ func queue(t *testing.T, nodes []redis.UniversalClient, prefix, name string) {
 	require.NoError(t, err)
 	for _, node := range nodes {
 		now := time.Now()
-		require.NoError(t, node.ZAdd(t.Context(), k.Queue, redis.Z{Score: 1, Member: "waiter:1"}).Err())
-		require.NoError(t, node.HSet(t.Context(), k.Waiters, "waiter:1",
+		require.NoError(t, node.ZAdd(t.Context(), k.Queue(), redis.Z{Score: 1, Member: "waiter:1"}).Err())
+		require.NoError(t, node.HSet(t.Context(), k.Waiters(), "waiter:1",
 			fmt.Sprint(now.Add(time.Hour).UnixMicro(), " ", now.UnixMicro())).Err())
 	}
 }
@@ -104,7 +104,7 @@ func TestListTellsWhatIsHeldOrWaitedForOnce(t *testing.T) {
 			for _, node := range nodes {
 				free, err := lua.NewKeys(prefix, "free")
 				require.NoError(t, err)
-				require.NoError(t, node.Set(t.Context(), free.Token, 3, 0).Err())
+				require.NoError(t, node.Set(t.Context(), free.Token(), 3, 0).Err())
 				require.NoError(t, node.Set(t.Context(), prefix+":no lock", "", 0).Err())
 			}
 

@@ -131,6 +131,6 @@ func newEngine(c *Client, k kind.Kind, name string, opts []Option) *engine {
 		e.err = fmt.Errorf("lock: %w", err)
 		return e
 	}
-	e.key = keys.Lock
+	e.keys = keys
 	return e
 }

@@ -58,7 +58,7 @@ func (h *hold) warn(then time.Time) {
 	waits := 0
 	c.mu.Lock()
 	for order := range orders {
-		if ct := c.contests[contestKey{h.engine.key, order}]; ct != nil {
+		if ct := c.contests[contestKey{h.engine.keys.Lock, order}]; ct != nil {
 			for _, p := range ct.queue {
 				if p.call.began.Before(then) {
 					waits++

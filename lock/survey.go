@@ -20,7 +20,7 @@ func (e *engine) Survey(ctx context.Context, s kind.Survey) ([]kind.Surveyed, er
 	defer e.client.leave()
 	b, err := e.client.group.Decide(ctx, redlock.Motion{
 		Name: s.Name,
-		Call: s.Call(e.keys(), e.client.guard),
+		Call: s.Call(e.keys, e.client.guard),
 		Yes: func(reply any) (bool, error) {
 			err := s.Read(reply)
 			return err == nil, err

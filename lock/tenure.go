@@ -81,7 +81,7 @@ func (e *engine) newTenure(s *slot) *tenure {
 // request is what the kind's scripts are told about the tenure.
 func (t *tenure) request() kind.Request { return t.engine.request(t.id) }
 
-func (t *tenure) keys() lua.Keys { return t.engine.keys() }
+func (t *tenure) keys() lua.Keys { return t.engine.keys }
 
 // begin has h be in progress. Called with mu held, or before the tenure is known to others.
 func (t *tenure) begin(h *hold) {

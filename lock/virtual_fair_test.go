@@ -177,8 +177,8 @@ func TestCancelledWaiterLeavesAtOnce(t *testing.T) {
 		require.NoError(t, next.Unlock(bg))
 		synctest.Wait()
 		for _, n := range w.nodes {
-			require.NotContains(t, n.Keys(), keys.Queue)
-			require.NotContains(t, n.Keys(), keys.Waiters)
+			require.NotContains(t, n.Keys(), keys.Queue())
+			require.NotContains(t, n.Keys(), keys.Waiters())
 		}
 	})
 }
@@ -190,7 +190,7 @@ func TestPlaceBehindAHolderOutlivesALateSignOfLife(t *testing.T) {
 		l := w.lock(w.process().queue(lock.WithTTL(time.Hour)))
 		places := func(want int) {
 			each(w.nodes, func(n *virtual.Node) {
-				queue, err := n.Memory().ZMembers(keys.Queue)
+				queue, err := n.Memory().ZMembers(keys.Queue())
 				require.NoError(t, err)
 				require.Len(t, queue, want)
 			})
@@ -223,7 +223,7 @@ func TestWaiterComesBackToAQueueThatIsLostAlone(t *testing.T) {
 		l := w.lock(w.process().queue())
 		_, next := w.queueUp(bg)
 		time.Sleep(20*time.Second + beat/16) // between two signs of life
-		each(w.nodes, func(n *virtual.Node) { n.Memory().Del(keys.Queue) })
+		each(w.nodes, func(n *virtual.Node) { n.Memory().Del(keys.Queue()) })
 		start := time.Now()
 		require.NoError(t, l.Unlock(bg))
 		(<-next).after(t, start, time.Nanosecond, beat/4+10*time.Millisecond)
@@ -314,8 +314,8 @@ func TestCrowdAsksOnce(t *testing.T) {
 			for i := range names {
 				forgotten, err := lua.NewKeys("lock", name(i))
 				require.NoError(t, err)
-				n.Memory().Del(forgotten.Queue)
-				n.Memory().Del(forgotten.Waiters)
+				n.Memory().Del(forgotten.Queue())
+				n.Memory().Del(forgotten.Waiters())
 			}
 		})
 		settled(waiters + 500 + waiters/20) // one sign of life, of 500, may overtake who asks
@@ -358,7 +358,7 @@ func TestTurnIsNotLostInACrowd(t *testing.T) {
 		waiting := wait(bg, p.queue())
 		synctest.Wait()
 		for i, n := range w.nodes {
-			require.NoError(t, n.Memory().Set(keys.Token, fmt.Sprint(10+i)))
+			require.NoError(t, n.Memory().Set(keys.Token(), fmt.Sprint(10+i)))
 		}
 		before := asks(w.nodes[0])
 		w.holdUp(way)
@@ -382,7 +382,7 @@ func TestFinalTicketIsNotLostInACrowd(t *testing.T) {
 		wait(bg, fair.New(p.locks, "another")) // from now on it listens
 		synctest.Wait()
 		before, odd := asks(w.nodes[0]), w.nodes[2]
-		_, err := odd.Memory().ZAdd(keys.Queue, 5, "who has died")
+		_, err := odd.Memory().ZAdd(keys.Queue(), 5, "who has died")
 		require.NoError(t, err)
 		w.holdUp(way)
 		odd.SetDelay(way+5*time.Millisecond, 0) // it answers when the ticket is final
@@ -392,7 +392,7 @@ func TestFinalTicketIsNotLostInACrowd(t *testing.T) {
 		time.Sleep(6 * way)
 		each(w.nodes, func(n *virtual.Node) {
 			require.Equal(t, 1, asks(n)-before)
-			queue, err := n.Memory().SortedSet(keys.Queue)
+			queue, err := n.Memory().SortedSet(keys.Queue())
 			require.NoError(t, err)
 			require.Len(t, queue, 1)
 			for _, ticket := range queue {

@@ -105,7 +105,7 @@ func TestTokenThatNoQuorumKnowsIsNotGivenOut(t *testing.T) {
 				const way = 10 * time.Millisecond
 				p := w.process()
 				for i, n := range w.nodes {
-					require.NoError(t, n.Memory().Set(keys.Token, strconv.Itoa(10+i))) // no two agree
+					require.NoError(t, n.Memory().Set(keys.Token(), strconv.Itoa(10+i))) // no two agree
 					n.SetDelay(way, way)
 				}
 				failed := make(chan error, 1)
@@ -144,7 +144,7 @@ func TestMarkOutlivesWhatIsNineSecondsLate(t *testing.T) {
 		time.Sleep(1100 * time.Millisecond)
 		requireHolder(t, l.ID(), w.nodes[:1]) // the attempt comes first, and the release is behind it
 		start := time.Now()
-		for !slices.Contains(far.Keys(), keys.Void) {
+		for !slices.Contains(far.Keys(), keys.Void()) {
 			time.Sleep(time.Millisecond)
 			require.Less(t, time.Since(start), 10*time.Second) // it passes the attempt on a new connection
 		}
@@ -155,6 +155,6 @@ func TestMarkOutlivesWhatIsNineSecondsLate(t *testing.T) {
 		require.NoError(t, err)
 		requireHolder(t, "", w.nodes)
 		time.Sleep(2 * time.Second)
-		require.NotContains(t, far.Keys(), keys.Void, "and is not kept for ever")
+		require.NotContains(t, far.Keys(), keys.Void(), "and is not kept for ever")
 	})
 }

@@ -134,7 +134,7 @@ func TestAttemptThatEndsAfterItsValidityIsNoSuccess(t *testing.T) {
 		const ttl = 150 * time.Millisecond
 		m := w.process().mutex(lock.WithTTL(ttl))
 		each(w.nodes, func(n *virtual.Node) {
-			require.NoError(t, n.Memory().Set(keys.Token, "7"))
+			require.NoError(t, n.Memory().Set(keys.Token(), "7"))
 			n.SetDelay(0, validity(ttl))
 		})
 		l, err := m.TryLock(bg)
@@ -148,7 +148,7 @@ func TestAttemptThatEndsJustInTimeIsASuccess(t *testing.T) {
 		const ttl = 150 * time.Millisecond
 		m := w.process().mutex(lock.WithTTL(ttl))
 		each(w.nodes, func(n *virtual.Node) {
-			require.NoError(t, n.Memory().Set(keys.Token, "7"))
+			require.NoError(t, n.Memory().Set(keys.Token(), "7"))
 			n.SetDelay(0, validity(ttl)-time.Millisecond)
 		})
 		start := time.Now()
@@ -164,7 +164,7 @@ func TestRoundForTheTokenCountsForValidityToo(t *testing.T) {
 		const ttl = 150 * time.Millisecond
 		m := w.process().mutex(lock.WithTTL(ttl))
 		for i, n := range w.nodes {
-			require.NoError(t, n.Memory().Set(keys.Token, strconv.Itoa(i+1))) // no three agree
+			require.NoError(t, n.Memory().Set(keys.Token(), strconv.Itoa(i+1))) // no three agree
 			n.SetDelay(0, validity(ttl)*2/3)
 		}
 		start := time.Now()

@@ -26,7 +26,7 @@ func requireNotes(t *testing.T, nodes []*virtual.Node, there bool) {
 	t.Helper()
 	synctest.Wait()
 	for _, n := range nodes {
-		require.Equal(t, there, n.Memory().Exists(keys.Note), n.Addr())
+		require.Equal(t, there, n.Memory().Exists(keys.Note()), n.Addr())
 	}
 }
 
@@ -129,7 +129,7 @@ func TestANoteLastsAsLongAsTheHold(t *testing.T) {
 			s, err := m.Inspect(bg)
 			require.NoError(t, err)
 			require.Equal(t, "long", s.Note)
-			require.InDelta(t, s.TTL, w.nodes[0].Memory().TTL(keys.Note), float64(5*time.Millisecond))
+			require.InDelta(t, s.TTL, w.nodes[0].Memory().TTL(keys.Note()), float64(5*time.Millisecond))
 		}
 		for _, n := range w.nodes {
 			require.LessOrEqual(t, len(n.Commands(noteRuns)), 7)
@@ -145,7 +145,7 @@ func TestANoteIsWrittenAgain(t *testing.T) {
 	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
 		held := w.lock(w.process().mutex(lock.WithNote("long")))
 		for _, n := range w.nodes {
-			n.Memory().Del(keys.Note)
+			n.Memory().Del(keys.Note())
 		}
 		time.Sleep(10*time.Minute + defaultTTL/3)
 		requireNotes(t, w.nodes, true)

@@ -383,14 +383,14 @@ func TestAForgottenReserveIsWrittenAgain(t *testing.T) {
 		}
 		tenure, _, _ := strings.Cut(l.ID(), ".")
 		for _, forget := range []func(*virtual.Node){
-			(*virtual.Node).Flush,                                // a repair writes it
-			func(n *virtual.Node) { n.Memory().Del(keys.Token) }, // an extension does
+			(*virtual.Node).Flush, // a repair writes it
+			func(n *virtual.Node) { n.Memory().Del(keys.Token()) }, // an extension does
 		} {
 			each(w.minority(), forget)
 			time.Sleep(defaultTTL)
 			requireHolder(t, tenure, w.nodes)
 			for _, n := range w.nodes {
-				token, err := n.Memory().Get(keys.Token)
+				token, err := n.Memory().Get(keys.Token())
 				require.NoError(t, err)
 				known, err := strconv.ParseInt(token, 10, 64)
 				require.NoError(t, err)
@@ -508,7 +508,7 @@ func TestTokensAreNeverAheadOfTheClock(t *testing.T) {
 			require.NoError(t, l.Unlock(bg))
 			l = (<-grants).lease
 			for _, n := range w.nodes {
-				token, err := n.Memory().Get(keys.Token)
+				token, err := n.Memory().Get(keys.Token())
 				require.NoError(t, err)
 				known, err := strconv.ParseInt(token, 10, 64)
 				require.NoError(t, err)

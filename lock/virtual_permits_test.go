@@ -123,7 +123,7 @@ func TestPermitsArePassedOnWithoutACommand(t *testing.T) {
 		time.Sleep(time.Second)
 		each(w.nodes, func(n *virtual.Node) {
 			require.False(t, n.Memory().Exists(keys.Lock))
-			require.False(t, n.Memory().Exists(keys.Queue))
+			require.False(t, n.Memory().Exists(keys.Queue()))
 		})
 	})
 }
@@ -353,7 +353,7 @@ func TestATokenIsAheadOfThoseThatAreGrantedMeanwhile(t *testing.T) {
 		const trip = time.Millisecond
 		over, others := make(chan struct{}), make(chan struct{})
 		for i, n := range w.nodes {
-			require.NoError(t, n.Memory().Set(keys.Token, strconv.Itoa(1000+7*i)))
+			require.NoError(t, n.Memory().Set(keys.Token(), strconv.Itoa(1000+7*i)))
 			n.SetDelay(trip, 0)
 		}
 		go func() { // others are granted twenty tokens while a question is on its way
@@ -364,7 +364,7 @@ func TestATokenIsAheadOfThoseThatAreGrantedMeanwhile(t *testing.T) {
 					return
 				default:
 				}
-				each(w.nodes, func(n *virtual.Node) { _, _ = n.Memory().Incr(keys.Token, 20) })
+				each(w.nodes, func(n *virtual.Node) { _, _ = n.Memory().Incr(keys.Token(), 20) })
 			}
 		}()
 		s := w.process().permits(16)
@@ -535,7 +535,7 @@ func (h *handing) run(rival func(*handing)) {
 	time.Sleep(time.Minute) // whatever is owed has been given back
 	each(h.nodes, func(n *virtual.Node) {
 		require.False(h, n.Memory().Exists(keys.Lock))
-		require.False(h, n.Memory().Exists(keys.Queue))
+		require.False(h, n.Memory().Exists(keys.Queue()))
 	})
 }
 

@@ -49,7 +49,7 @@ func TestLateYesOfARefusedRoundIsYielded(t *testing.T) {
 			require.LessOrEqual(t, time.Since(freed), 2*trip)
 			time.Sleep(trip / 9) // at no moment at which something happens
 		}
-		queue, err := odd.Memory().ZMembers(keys.Queue)
+		queue, err := odd.Memory().ZMembers(keys.Queue())
 		require.NoError(t, err)
 		require.Len(t, queue, 1)
 	})
@@ -128,7 +128,7 @@ func TestQueueOfADeadCrowdGoesByItself(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		for _, n := range w.nodes {
-			require.Subset(t, []string{keys.Token}, n.Keys(), n.Addr())
+			require.Subset(t, []string{keys.Token()}, n.Keys(), n.Addr())
 		}
 	})
 }

@@ -327,7 +327,7 @@ func TestTryLockOfASlowSecondRoundKeepsItsBound(t *testing.T) {
 	inVirtualTime(t, []int{5}, func(t *testing.T, w *world) {
 		p := w.process(lock.WithNodeTimeout(3 * time.Second))
 		for i, n := range w.nodes {
-			require.NoError(t, n.Memory().Set(keys.Token, fmt.Sprint(i+1))) // no three agree
+			require.NoError(t, n.Memory().Set(keys.Token(), fmt.Sprint(i+1))) // no three agree
 			n.SetDelay(0, 700*time.Millisecond)
 		}
 		began := time.Now()

@@ -124,7 +124,7 @@ func TestNodeThatForgotTheLockIsRepairedAndCountsAgain(t *testing.T) {
 		time.Sleep(2 * defaultTTL / 3) // its answer to the first renewal may come after the decision
 		synctest.Wait()
 		requireHolder(t, l.ID(), w.nodes)
-		token, err := forgetful.Memory().Get(keys.Token)
+		token, err := forgetful.Memory().Get(keys.Token())
 		require.NoError(t, err)
 		require.Equal(t, tokenText(l), token)
 

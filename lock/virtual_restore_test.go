@@ -168,7 +168,7 @@ func TestAttemptInVainLeavesCountersAsTheyWere(t *testing.T) {
 		l := w.bareQuorum(of(w.process()))
 		others := w.nodes[len(w.nodes)/2+1:]
 		m := of(w.process())
-		before, err := others[0].Memory().Get(keys.Token)
+		before, err := others[0].Memory().Get(keys.Token())
 		require.NoError(t, err)
 		for range 3 {
 			_, err := m.TryLock(bg)
@@ -176,10 +176,10 @@ func TestAttemptInVainLeavesCountersAsTheyWere(t *testing.T) {
 			synctest.Wait()
 		}
 		for _, n := range others {
-			counter, err := n.Memory().Get(keys.Token)
+			counter, err := n.Memory().Get(keys.Token())
 			require.NoError(t, err)
 			require.Equal(t, before, counter)
-			require.Positive(t, n.Memory().TTL(keys.Token))
+			require.Positive(t, n.Memory().TTL(keys.Token()))
 		}
 		known, err := strconv.ParseInt(before, 10, 64)
 		require.NoError(t, err)

@@ -61,9 +61,9 @@ func TestInspectShowsWhoWaitsOnAQuorum(t *testing.T) {
 		m := w.process().queue()
 		w.lock(m)
 		stranger := func(n *virtual.Node, id, until string) {
-			_, err := n.Memory().ZAdd(keys.Queue, 0.5, id)
+			_, err := n.Memory().ZAdd(keys.Queue(), 0.5, id)
 			require.NoError(t, err)
-			n.Memory().HSet(keys.Waiters, id, until+" 1")
+			n.Memory().HSet(keys.Waiters(), id, until+" 1")
 		}
 		_, _ = w.queueUp(bg)
 		for _, n := range w.nodes {
@@ -112,7 +112,7 @@ func TestForceUnlockEndsALeftoverOfAMinority(t *testing.T) {
 func TestInspectTellsTheTokenOfAQuorum(t *testing.T) {
 	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
 		for i, n := range w.nodes {
-			require.NoError(t, n.Memory().Set(keys.Token, []string{"7", "9", "8", "6", "5"}[i]))
+			require.NoError(t, n.Memory().Set(keys.Token(), []string{"7", "9", "8", "6", "5"}[i]))
 		}
 		s, err := w.process().mutex().Inspect(bg)
 		require.NoError(t, err)

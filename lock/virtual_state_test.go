@@ -209,6 +209,6 @@ func TestForceUnlockIsNotUndoneByWhatComesLate(t *testing.T) {
 		time.Sleep(long)
 		requireHolder(t, "", w.nodes)
 		require.True(t, errors.Is(l.Err(), lock.ErrLost))
-		each(w.nodes, func(n *virtual.Node) { require.False(t, n.Memory().Exists(keys.Void), "no mark stays") })
+		each(w.nodes, func(n *virtual.Node) { require.False(t, n.Memory().Exists(keys.Void()), "no mark stays") })
 	})
 }

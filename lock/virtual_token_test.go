@@ -21,7 +21,7 @@ func TestCounterOfAnIdleNameIsGoneAfterItsRetention(t *testing.T) {
 		require.NoError(t, l.Unlock(bg))
 		synctest.Wait()
 		time.Sleep(retention - time.Millisecond)
-		each(w.quorum(), func(n *virtual.Node) { require.Contains(t, n.Keys(), keys.Token) })
+		each(w.quorum(), func(n *virtual.Node) { require.Contains(t, n.Keys(), keys.Token()) })
 		time.Sleep(time.Millisecond)
 		each(w.nodes, func(n *virtual.Node) { require.Empty(t, n.Keys(), "nothing lives for ever") })
 	})
@@ -32,14 +32,14 @@ func TestCounterThatWasRaisedIsGoneAfterItsRetentionToo(t *testing.T) {
 	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
 		m := w.process(lock.WithTokenRetention(retention)).mutex()
 		for i, n := range w.nodes {
-			require.NoError(t, n.Memory().Set(keys.Token, strconv.Itoa(10+i)))
+			require.NoError(t, n.Memory().Set(keys.Token(), strconv.Itoa(10+i)))
 		}
 		l := w.lock(m)
 		require.NoError(t, l.Unlock(bg))
 		synctest.Wait()
 		known := 0
 		for _, n := range w.nodes {
-			if token, err := n.Memory().Get(keys.Token); err == nil && token == tokenText(l) {
+			if token, err := n.Memory().Get(keys.Token()); err == nil && token == tokenText(l) {
 				known++
 			}
 		}
@@ -52,7 +52,7 @@ func TestCounterThatWasRaisedIsGoneAfterItsRetentionToo(t *testing.T) {
 func TestCounterIsKeptForADayByDefault(t *testing.T) {
 	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
 		require.NoError(t, w.lock(w.process().mutex()).Unlock(bg))
-		require.Equal(t, defaultRetention, w.nodes[0].Memory().TTL(keys.Token))
+		require.Equal(t, defaultRetention, w.nodes[0].Memory().TTL(keys.Token()))
 	})
 }
 
@@ -108,7 +108,7 @@ func TestTokenIsTheGreatestOfTheQuorumThatGrantedTheLock(t *testing.T) {
 	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
 		p := w.process()
 		for i, n := range w.quorum() {
-			require.NoError(t, n.Memory().Set(keys.Token, strconv.Itoa(10*(1+i))))
+			require.NoError(t, n.Memory().Set(keys.Token(), strconv.Itoa(10*(1+i))))
 		}
 		each(w.minority(), func(n *virtual.Node) { n.Silence(true) })
 		require.EqualValues(t, 10*len(w.quorum())+1, w.lock(p.mutex()).Token())

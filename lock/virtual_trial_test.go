@@ -159,7 +159,7 @@ func TestSecondRoundsOfTriesTogetherLeaveTogether(t *testing.T) {
 			k, err := lua.NewKeys("lock", l.Name())
 			require.NoError(t, err)
 			for i, n := range w.nodes {
-				require.NoError(t, n.Memory().Set(k.Token, fmt.Sprint(100*(i+1))))
+				require.NoError(t, n.Memory().Set(k.Token(), fmt.Sprint(100*(i+1))))
 			}
 		}
 		each(w.nodes, near)

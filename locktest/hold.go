@@ -42,8 +42,8 @@ func (h *Hold) Release() {
 		f.t.Fatalf("locktest: release: %v", err)
 	}
 	// It was a fair one's, which wakes who waits in a queue. Others wait for this message.
-	keys := lua.KeysOf(hook.Provided.Key(h.lease))
+	keys := lua.Keys{Lock: hook.Provided.Key(h.lease)}
 	for _, n := range f.nodes {
-		n.Publish(keys.Channel, h.lease.ID())
+		n.Publish(keys.Channel(), h.lease.ID())
 	}
 }

@@ -87,11 +87,11 @@ func (f *Fake) force(e entry) {
 // the holder may give the hold back to one while it is deleted on another.
 func (f *Fake) remove(e entry) {
 	f.t.Helper()
-	keys := lua.KeysOf(hook.Provided.Key(e.lease))
+	keys := lua.Keys{Lock: hook.Provided.Key(e.lease)}
 	var err error
 	for range 100 {
 		for _, n := range f.nodes {
-			n.Delete(keys.Lock, keys.Readers, keys.Permits, keys.Slots, keys.Free)
+			n.Delete(keys.Lock, keys.Readers(), keys.Permits(), keys.Slots(), keys.Free())
 		}
 		// Or the holder would learn of it some time before its next renewal.
 		if err = hook.Provided.Renew(context.Background(), e.lease); errors.Is(err, lock.ErrLost) {

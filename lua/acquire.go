@@ -19,9 +19,10 @@ type Acquire struct {
 
 // Call makes the call.
 func (a Acquire) Call() Call {
-	args := append(newCall(acquireScript, 4, 4), a.Keys.Lock, a.Keys.Token, a.Keys.Void)
+	token, void := a.Keys.tokenAndVoid()
+	args := append(newCall(acquireScript, 4, 4), a.Keys.Lock, token, void)
 	if a.Noted {
-		args = append(args, a.Keys.Note)
+		args = append(args, a.Keys.Note())
 	}
 	args[2] = len(args) - 3
 	args = append(args, a.Hold, Millis(a.TTL), Millis(a.Retention))

@@ -79,10 +79,10 @@ func server(t *testing.T, c caller) (*redis.Client, <-chan *redis.Message) {
 	t.Helper()
 	client := redistest.Start(t).Client(t)
 	for _, keys := range c.names {
-		require.NoError(t, client.Set(bg, keys.Token, 1000, time.Hour).Err())
+		require.NoError(t, client.Set(bg, keys.Token(), 1000, time.Hour).Err())
 	}
 	require.NoError(t, client.Set(bg, c.names[0].Lock, "taken", 0).Err())
-	require.NoError(t, client.Set(bg, c.names[len(c.names)-1].Waiters, "taken", 0).Err())
+	require.NoError(t, client.Set(bg, c.names[len(c.names)-1].Waiters(), "taken", 0).Err())
 	sub := client.PSubscribe(bg, "*")
 	t.Cleanup(func() { _ = sub.Close() })
 	_, err := sub.Receive(bg)
@@ -238,7 +238,7 @@ func TestFailuresInABatchLeaveTheConnectionInOrder(t *testing.T) {
 	a := acquisition(t)
 	a.Guard = time.Hour
 	for _, text := range []string{"READONLY", "OOM", "MOVED 1 127.0.0.1:1", "LOADING"} {
-		require.NoError(t, client.Del(bg, a.Keys.Token).Err())
+		require.NoError(t, client.Del(bg, a.Keys.Token()).Err())
 		calls := []lua.Call{lua.Server{Keys: a.Keys}.Call(), a.Call(), a.Call(), lua.Release{Keys: a.Keys}.Call()}
 		// Whatever the guard says is a failure of this kind.
 		source := strings.ReplaceAll(lua.Batch(calls).Script().Source, "'RESTARTED '", "'"+text+" '")

@@ -40,7 +40,7 @@ func (c Call) argv() []any { return c.args[3+len(c.keys()):] }
 // then the keys and ARGV, which the caller appends.
 func newCall(script *Script, keys, argv int) []any {
 	args := make([]any, 3, 3+keys+argv)
-	args[0], args[1], args[2] = "evalsha", script.SHA, keys
+	args[0], args[1], args[2] = "evalsha", script.sha, keys
 	return args
 }
 

@@ -20,12 +20,12 @@ func (e Extend) Call() Call {
 	args := newCall(extendScript, 5, 5)
 	args = append(args, e.Keys.Lock)
 	if !e.Narrow {
-		args = append(args, e.Keys.Token, e.Keys.Void)
+		args = append(args, e.Keys.Token(), e.Keys.Void())
 		if e.Queued || e.Noted {
-			args = append(args, e.Keys.Waiters)
+			args = append(args, e.Keys.Waiters())
 		}
 		if e.Noted {
-			args = append(args, e.Keys.Note)
+			args = append(args, e.Keys.Note())
 		}
 	}
 	args[2] = len(args) - 3

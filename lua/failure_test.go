@@ -19,8 +19,8 @@ func TestAFailureInABatchHasTheCodeThatItHasByItself(t *testing.T) {
 	wrong, err := lua.NewKeys("lock", "wrong")
 	require.NoError(t, err)
 	require.NoError(t, client.Set(bg, wrong.Lock, "taken", 0).Err())
-	require.NoError(t, client.ZAdd(bg, orders.Queue, redis.Z{Score: 1, Member: mine}).Err())
-	require.NoError(t, client.HSet(bg, orders.Waiters, mine, "never").Err())
+	require.NoError(t, client.ZAdd(bg, orders.Queue(), redis.Z{Score: 1, Member: mine}).Err())
+	require.NoError(t, client.HSet(bg, orders.Waiters(), mine, "never").Err())
 	for code, call := range map[string]lua.Call{
 		"WRONGTYPE": lua.Acquire{Keys: wrong, Hold: mine, TTL: ttl, Retention: kept}.Call(),
 		"ERR":       beat(mine),

@@ -45,9 +45,9 @@ func (a FairAcquire) Call() Call {
 		ticket = a.Ticket.Number
 	}
 	args := append(newCall(fairAcquireScript, 6, 8),
-		a.Keys.Lock, a.Keys.Token, a.Keys.Void, a.Keys.Queue, a.Keys.Waiters)
+		a.Keys.Lock, a.Keys.Token(), a.Keys.Void(), a.Keys.Queue(), a.Keys.Waiters())
 	if a.Noted {
-		args = append(args, a.Keys.Note)
+		args = append(args, a.Keys.Note())
 	}
 	args[2] = len(args) - 3
 	args = append(args, a.Hold, Millis(a.TTL), Millis(a.Retention), ticket, flag(a.Ticket.Final), Millis(a.Life), a.Round)
@@ -94,12 +94,12 @@ type FairRelease struct {
 
 // Call makes the call.
 func (r FairRelease) Call() Call {
-	args := append(newCall(fairReleaseScript, 6, 6), r.Keys.Lock, r.Keys.Void, r.Keys.Queue, r.Keys.Waiters)
+	args := append(newCall(fairReleaseScript, 6, 6), r.Keys.Lock, r.Keys.Void(), r.Keys.Queue(), r.Keys.Waiters())
 	if r.Undo || r.Noted {
-		args = append(args, r.Keys.Token)
+		args = append(args, r.Keys.Token())
 	}
 	if r.Noted {
-		args = append(args, r.Keys.Note)
+		args = append(args, r.Keys.Note())
 	}
 	args[2] = len(args) - 3
 	args = append(args, r.Hold, r.Channel, Millis(r.Mark), flag(r.Alone), r.Successor)
@@ -121,7 +121,7 @@ type FairYield struct {
 // Call makes the call.
 func (y FairYield) Call() Call {
 	args := append(newCall(fairYieldScript, 5, 7),
-		y.Keys.Lock, y.Keys.Void, y.Keys.Queue, y.Keys.Waiters, y.Keys.Token,
+		y.Keys.Lock, y.Keys.Void(), y.Keys.Queue(), y.Keys.Waiters(), y.Keys.Token(),
 		y.Hold, y.Ticket.Number, flag(y.Ticket.Final), Millis(y.Life), y.Channel, flag(y.Alone), y.Round)
 	return Call{script: fairYieldScript, args: args}
 }
@@ -142,7 +142,7 @@ type FairSettle struct {
 
 // Call makes the call.
 func (s FairSettle) Call() Call {
-	args := append(newCall(fairSettleScript, 3, 3), s.Keys.Lock, s.Keys.Queue, s.Keys.Waiters,
+	args := append(newCall(fairSettleScript, 3, 3), s.Keys.Lock, s.Keys.Queue(), s.Keys.Waiters(),
 		s.Hold, s.Channel, flag(s.Alone))
 	return Call{script: fairSettleScript, args: args}
 }
@@ -159,7 +159,7 @@ type FairBeat struct {
 
 // Call makes the call.
 func (b FairBeat) Call() Call {
-	args := append(newCall(fairBeatScript, 3, 4+len(b.Holds)), b.Keys.Lock, b.Keys.Queue, b.Keys.Waiters,
+	args := append(newCall(fairBeatScript, 3, 4+len(b.Holds)), b.Keys.Lock, b.Keys.Queue(), b.Keys.Waiters(),
 		Millis(b.Life), b.Channel, flag(b.Alone), b.Name)
 	for _, hold := range b.Holds {
 		args = append(args, hold)

@@ -33,7 +33,7 @@ func TestManyDeadWaitersAreDroppedByAFewCalls(t *testing.T) {
 		require.NoError(t, err)
 		return a
 	}
-	left := func() int64 { return client.ZCard(bg, keys.Queue).Val() }
+	left := func() int64 { return client.ZCard(bg, keys.Queue()).Val() }
 
 	const holder, waiter = "a:1", "b:1"
 	require.Positive(t, ask(holder).Token)
@@ -43,8 +43,8 @@ func TestManyDeadWaitersAreDroppedByAFewCalls(t *testing.T) {
 		places[i] = redis.Z{Member: id}
 		signs = append(signs, id, "1 1")
 	}
-	require.NoError(t, client.ZAdd(bg, keys.Queue, places...).Err())
-	require.NoError(t, client.HSet(bg, keys.Waiters, signs...).Err())
+	require.NoError(t, client.ZAdd(bg, keys.Queue(), places...).Err())
+	require.NoError(t, client.HSet(bg, keys.Waiters(), signs...).Err())
 	require.Equal(t, holder, ask(waiter).Holder)
 
 	before := left()
@@ -69,5 +69,5 @@ func TestManyDeadWaitersAreDroppedByAFewCalls(t *testing.T) {
 		require.Less(t, calls, 2*dead/most, "each call does its part")
 	}
 	require.Zero(t, left())
-	require.Zero(t, client.HLen(bg, keys.Waiters).Val()-1, "but for the round of the grant")
+	require.Zero(t, client.HLen(bg, keys.Waiters()).Val()-1, "but for the round of the grant")
 }

@@ -56,7 +56,7 @@ func TestYieldLeavesAloneWhatALaterRoundReliesOn(t *testing.T) {
 			held := client.HExists(context.Background(), keys.Lock, hold).Val()
 			require.Equal(t, c.held, held)
 			// Who gave the lock back waits on, unless it has left.
-			waits := client.ZScore(context.Background(), keys.Queue, hold).Err() == nil
+			waits := client.ZScore(context.Background(), keys.Queue(), hold).Err() == nil
 			require.Equal(t, !held && name != "after the leave", waits)
 		})
 	}
@@ -98,11 +98,11 @@ func TestBeatTellsWhoHasNoPlaceToAsk(t *testing.T) {
 	require.NoError(t, err)
 	for name, lose := range map[string]func(*redis.Client){
 		"nothing":      func(*redis.Client) {},
-		"the place":    func(c *redis.Client) { c.ZRem(bg, keys.Queue, "a:2") },
-		"the sign":     func(c *redis.Client) { c.HDel(bg, keys.Waiters, "a:2") },
-		"the queue":    func(c *redis.Client) { c.Del(bg, keys.Queue) },
-		"all signs":    func(c *redis.Client) { c.Del(bg, keys.Waiters) },
-		"both of both": func(c *redis.Client) { c.Del(bg, keys.Queue, keys.Waiters) },
+		"the place":    func(c *redis.Client) { c.ZRem(bg, keys.Queue(), "a:2") },
+		"the sign":     func(c *redis.Client) { c.HDel(bg, keys.Waiters(), "a:2") },
+		"the queue":    func(c *redis.Client) { c.Del(bg, keys.Queue()) },
+		"all signs":    func(c *redis.Client) { c.Del(bg, keys.Waiters()) },
+		"both of both": func(c *redis.Client) { c.Del(bg, keys.Queue(), keys.Waiters()) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := miniredis.RunT(t)

@@ -49,7 +49,7 @@ func TestGrantThatIsYieldedCostsTheWaiterNoPlace(t *testing.T) {
 			require.Positive(t, got.Token)
 			run(ask(second, lua.Ticket{}, 1))
 			run(lua.FairYield{Fair: queue, Hold: first, Ticket: c.yield, Round: 2}.Call())
-			require.Equal(t, []redis.Z{{Score: 1, Member: first}, {Score: 2, Member: second}}, client.ZRangeWithScores(bg, keys.Queue, 0, -1).Val())
+			require.Equal(t, []redis.Z{{Score: 1, Member: first}, {Score: 2, Member: second}}, client.ZRangeWithScores(bg, keys.Queue(), 0, -1).Val())
 		})
 	}
 }
@@ -75,7 +75,7 @@ func TestYieldStatesAFinalTicketToWhoWaits(t *testing.T) {
 	}
 	requireQueue := func(places ...redis.Z) {
 		t.Helper()
-		require.Equal(t, places, client.ZRangeWithScores(bg, keys.Queue, 0, -1).Val())
+		require.Equal(t, places, client.ZRangeWithScores(bg, keys.Queue(), 0, -1).Val())
 	}
 	const holder, first, second = "a:1", "b:1", "c:1"
 	for _, hold := range []string{holder, first, second} {

@@ -13,10 +13,10 @@ type Fence struct {
 
 // Call makes the call.
 func (f Fence) Call() Call {
-	args := append(newCall(fenceScript, 2, 5), f.Keys.Lock, f.Keys.Token)
+	args := append(newCall(fenceScript, 2, 5), f.Keys.Lock, f.Keys.Token())
 	if f.Round > 0 {
 		args[2] = 3
-		args = append(args, f.Keys.Waiters)
+		args = append(args, f.Keys.Waiters())
 	}
 	args = append(args, f.Hold, f.Token, Millis(f.Retention))
 	if f.Round > 0 {

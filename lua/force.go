@@ -11,7 +11,7 @@ type Force struct {
 
 // Call makes the call.
 func (f Force) Call() Call {
-	return Call{script: forceScript, args: append(newCall(forceScript, 1, 2), f.Keys.Void, f.Hold, Millis(f.Life))}
+	return Call{script: forceScript, args: append(newCall(forceScript, 1, 2), f.Keys.Void(), f.Hold, Millis(f.Life))}
 }
 
 // Forced calls forced.lua: it tells whether a hold was ended by force.
@@ -22,7 +22,7 @@ type Forced struct {
 
 // Call makes the call.
 func (f Forced) Call() Call {
-	return Call{script: forcedScript, args: append(newCall(forcedScript, 1, 1), f.Keys.Void, f.Hold)}
+	return Call{script: forcedScript, args: append(newCall(forcedScript, 1, 1), f.Keys.Void(), f.Hold)}
 }
 
 // ParseForced reads a reply of force.lua or forced.lua: whether the hold is marked.

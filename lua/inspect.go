@@ -11,12 +11,12 @@ type Inspect struct {
 
 // Call makes the call.
 func (i Inspect) Call() Call {
-	together := i.Keys.Readers
+	together := i.Keys.Readers()
 	if i.Slots {
-		together = i.Keys.Permits
+		together = i.Keys.Permits()
 	}
 	args := append(newCall(inspectScript, 6, 1),
-		i.Keys.Lock, i.Keys.Token, i.Keys.Queue, i.Keys.Waiters, i.Keys.Note, together)
+		i.Keys.Lock, i.Keys.Token(), i.Keys.Queue(), i.Keys.Waiters(), i.Keys.Note(), together)
 	return Call{script: inspectScript, args: withGuard(args, i.Guard)}
 }
 

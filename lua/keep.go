@@ -18,7 +18,7 @@ func (k Keep) Call() Call {
 	args := append(newCall(keepScript, 1, 3), k.Keys.Lock)
 	if k.Noted {
 		args[2] = 2
-		args = append(args, k.Keys.Note)
+		args = append(args, k.Keys.Note())
 	}
 	return Call{script: keepScript, args: append(args, k.Hold, Millis(k.For))}
 }

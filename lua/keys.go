@@ -10,21 +10,49 @@ import (
 const MaxNameLength = 1024
 
 // Keys are the names of everything that one lock has in Redis. They share a hash
-// tag and so a Cluster slot. The zero value names nothing; use [NewKeys]. Keys is
-// immutable and safe for concurrent use.
+// tag and so a Cluster slot. Only the lock's own key is kept: a program may have very many
+// locks, and what a call writes to is two or three of the others. The zero value names
+// nothing; use [NewKeys]. Keys is immutable and safe for concurrent use.
 type Keys struct {
-	Lock    string // hash: hold id -> hold count
-	Token   string // string: fencing counter
-	Void    string // zset: voided hold ids
-	Queue   string // zset: fair queue, waiting hold id -> ticket
-	Waiters string // hash: fair queue, waiting hold id -> alive until, since
-	Note    string // string: what is written about the hold, for people
-	Readers string // zset: read-write lock, hold id that reads -> alive until
-	Permits string // zset: semaphore, hold id -> alive until
-	Slots   string // hash: semaphore, hold id -> token, slots
-	Free    string // zset: semaphore, free slots
-	Channel string // Pub/Sub channel: a hold has ended
+	Lock string // hash: hold id -> hold count
 }
+
+// Token names a string: the fencing counter.
+func (k Keys) Token() string { return k.Lock + tokenSuffix }
+
+// Void names a sorted set: voided hold ids.
+func (k Keys) Void() string { return k.Lock + voidSuffix }
+
+// tokenAndVoid are both in one string: what every acquisition needs.
+func (k Keys) tokenAndVoid() (token, void string) {
+	both := k.Lock + tokenSuffix + k.Lock + voidSuffix
+	n := len(k.Lock) + len(tokenSuffix)
+	return both[:n], both[n:]
+}
+
+// Queue names a sorted set, waiting hold id -> ticket.
+func (k Keys) Queue() string { return k.Lock + queueSuffix }
+
+// Waiters names a hash, waiting hold id -> alive until, since.
+func (k Keys) Waiters() string { return k.Lock + waitersSuffix }
+
+// Note names a string: what is written about the hold, for people.
+func (k Keys) Note() string { return k.Lock + noteSuffix }
+
+// Readers names a sorted set of a read-write lock, hold id that reads -> alive until.
+func (k Keys) Readers() string { return k.Lock + readersSuffix }
+
+// Permits names a sorted set of a semaphore, hold id -> alive until.
+func (k Keys) Permits() string { return k.Lock + permitsSuffix }
+
+// Slots names a hash of a semaphore, hold id -> token, slots.
+func (k Keys) Slots() string { return k.Lock + slotsSuffix }
+
+// Free names a sorted set of a semaphore: free slots.
+func (k Keys) Free() string { return k.Lock + freeSuffix }
+
+// Channel is the Pub/Sub channel on which it is told that a hold has ended.
+func (k Keys) Channel() string { return k.Lock + ":channel" }
 
 // NewKeys builds the keys of the lock called name. The name becomes the hash tag:
 // prefix:{name}. A name, or a prefix, that brings a hash tag of its own is used as it is.
@@ -52,7 +80,7 @@ func NewKeys(prefix, name string) (Keys, error) {
 			return Keys{}, fmt.Errorf("the name of a lock with a hash tag of its own must not end with %q: another lock keeps its %s there", suffix, suffix[1:])
 		}
 	}
-	return KeysOf(key), nil
+	return Keys{Lock: key}, nil
 }
 
 // What the keys beside the lock's own end with.
@@ -70,32 +98,6 @@ const (
 
 var companions = []string{tokenSuffix, voidSuffix, queueSuffix, waitersSuffix, noteSuffix, readersSuffix,
 	permitsSuffix, slotsSuffix, freeSuffix}
-
-// KeysOf builds the keys of the lock whose Lock key is lock. All of them share one string:
-// there may be many locks.
-func KeysOf(lock string) Keys {
-	const channelSuffix = ":channel"
-	all := lock + tokenSuffix + lock + voidSuffix + lock + queueSuffix + lock + waitersSuffix + lock + noteSuffix + lock + readersSuffix +
-		lock + permitsSuffix + lock + slotsSuffix + lock + freeSuffix + lock + channelSuffix
-	next := func(suffix string) string {
-		key := all[:len(lock)+len(suffix)]
-		all = all[len(key):]
-		return key
-	}
-	return Keys{
-		Lock:    lock,
-		Token:   next(tokenSuffix),
-		Void:    next(voidSuffix),
-		Queue:   next(queueSuffix),
-		Waiters: next(waitersSuffix),
-		Note:    next(noteSuffix),
-		Readers: next(readersSuffix),
-		Permits: next(permitsSuffix),
-		Slots:   next(slotsSuffix),
-		Free:    next(freeSuffix),
-		Channel: next(channelSuffix),
-	}
-}
 
 // ClientChannels is what the Pub/Sub channels of clients begin with: a client's own id
 // follows. They carry what concerns one waiter of that client, for all of its locks.

@@ -29,12 +29,14 @@ func TestNameIsTheHashTag(t *testing.T) {
 	} {
 		keys, err := NewKeys(c.prefix, c.name)
 		require.NoError(t, err)
-		require.Equal(t, Keys{
-			Lock: c.key, Token: c.key + ":token", Void: c.key + ":void",
-			Queue: c.key + ":queue", Waiters: c.key + ":waiters", Note: c.key + ":note", Readers: c.key + ":readers",
-			Permits: c.key + ":permits", Slots: c.key + ":slots", Free: c.key + ":free", Channel: c.key + ":channel",
-		}, keys)
-		require.Equal(t, keys, KeysOf(c.key))
+		require.Equal(t, Keys{Lock: c.key}, keys)
+		require.Equal(t, []string{
+			c.key + ":token", c.key + ":void", c.key + ":queue", c.key + ":waiters", c.key + ":note", c.key + ":readers",
+			c.key + ":permits", c.key + ":slots", c.key + ":free", c.key + ":channel",
+		}, []string{
+			keys.Token(), keys.Void(), keys.Queue(), keys.Waiters(), keys.Note(), keys.Readers(),
+			keys.Permits(), keys.Slots(), keys.Free(), keys.Channel(),
+		})
 	}
 	require.Equal(t, "eu:channel:", ClientChannels("eu"))
 }
@@ -64,7 +66,7 @@ func TestAllKeysOfALockShareASlot(t *testing.T) {
 				continue
 			}
 			slot := c.ClusterKeySlot(t.Context(), keys.Lock).Val()
-			for _, key := range []string{keys.Token, keys.Void, keys.Queue, keys.Waiters, keys.Note, keys.Readers, keys.Permits, keys.Slots, keys.Free} {
+			for _, key := range []string{keys.Token(), keys.Void(), keys.Queue(), keys.Waiters(), keys.Note(), keys.Readers(), keys.Permits(), keys.Slots(), keys.Free()} {
 				require.Equal(t, slot, c.ClusterKeySlot(t.Context(), key).Val(), "%s and %s", key, keys.Lock)
 			}
 		}
@@ -78,7 +80,7 @@ func TestDifferentNamesHaveDifferentKeys(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		for _, key := range []string{keys.Lock, keys.Token, keys.Void, keys.Queue, keys.Waiters, keys.Note, keys.Readers, keys.Permits, keys.Slots, keys.Free} {
+		for _, key := range []string{keys.Lock, keys.Token(), keys.Void(), keys.Queue(), keys.Waiters(), keys.Note(), keys.Readers(), keys.Permits(), keys.Slots(), keys.Free()} {
 			require.Empty(t, of[key], "%s, of %q", key, name)
 			of[key] = name
 		}

@@ -13,20 +13,20 @@ import (
 // counter is the fencing counter, and how long it lives; 0: there is none.
 func (f *frozen) counter() (n int64, lives time.Duration) {
 	f.t.Helper()
-	if !f.memory.Exists(orders.Token) {
+	if !f.memory.Exists(orders.Token()) {
 		return 0, 0
 	}
-	text, err := f.memory.Get(orders.Token)
+	text, err := f.memory.Get(orders.Token())
 	require.NoError(f.t, err)
 	n, err = strconv.ParseInt(text, 10, 64)
 	require.NoError(f.t, err)
-	return n, f.memory.TTL(orders.Token)
+	return n, f.memory.TTL(orders.Token())
 }
 
 func (f *frozen) setCounter(n int64) {
 	f.t.Helper()
-	require.NoError(f.t, f.memory.Set(orders.Token, strconv.FormatInt(n, 10)))
-	f.memory.SetTTL(orders.Token, time.Minute)
+	require.NoError(f.t, f.memory.Set(orders.Token(), strconv.FormatInt(n, 10)))
+	f.memory.SetTTL(orders.Token(), time.Minute)
 }
 
 func (f *frozen) holder() string {
@@ -61,7 +61,7 @@ func TestANodeThatIsToldOfATokenRemembersIt(t *testing.T) {
 				if !told.absent {
 					f.run(take(mine, ttl))
 				}
-				f.memory.Del(orders.Token)
+				f.memory.Del(orders.Token())
 				if before > 0 {
 					f.setCounter(before)
 				}
@@ -174,11 +174,11 @@ func TestMarksLiveAsLongAsTheySayAndNoLonger(t *testing.T) {
 			require.EqualValues(t, -1, f.run(kind.take(other)))
 			f.pass(time.Millisecond)
 			f.run(kind.end(third, marked)) // what is over goes with the next one
-			marks, err := f.memory.ZMembers(orders.Void)
+			marks, err := f.memory.ZMembers(orders.Void())
 			require.NoError(t, err)
 			require.ElementsMatch(t, []string{other, third}, marks)
 			f.pass(marked)
-			require.False(t, f.memory.Exists(orders.Void), "nothing lives for ever")
+			require.False(t, f.memory.Exists(orders.Void()), "nothing lives for ever")
 		})
 	}
 }

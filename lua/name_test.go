@@ -21,12 +21,12 @@ func TestNameIsFoundAgainInItsKeys(t *testing.T) {
 	} {
 		keys, err := NewKeys(test.prefix, test.name)
 		require.NoError(t, err, test)
-		for _, key := range []string{keys.Lock, keys.Queue} {
+		for _, key := range []string{keys.Lock, keys.Queue()} {
 			name, ok := NameOf(test.prefix, key)
 			require.True(t, ok, key)
 			require.Equal(t, test.name, name, key)
 		}
-		for _, key := range []string{keys.Token, keys.Void, keys.Waiters, keys.Note} {
+		for _, key := range []string{keys.Token(), keys.Void(), keys.Waiters(), keys.Note()} {
 			_, ok := NameOf(test.prefix, key)
 			require.False(t, ok, key)
 		}

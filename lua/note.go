@@ -17,7 +17,7 @@ type Note struct {
 
 // Call makes the call.
 func (n Note) Call() Call {
-	return Call{script: noteScript, args: append(newCall(noteScript, 2, 4), n.Keys.Lock, n.Keys.Note,
+	return Call{script: noteScript, args: append(newCall(noteScript, 2, 4), n.Keys.Lock, n.Keys.Note(),
 		n.Hold, n.Label+"\n"+n.Text, Millis(n.Age), Millis(n.Life))}
 }
 

@@ -56,32 +56,32 @@ func TestWhoIsRefusedReadsTheNoteOfWhoHasIt(t *testing.T) {
 		require.GreaterOrEqual(t, n.Age, time.Hour)
 		require.Less(t, n.Age, 2*time.Hour)
 	})
-	require.Positive(t, client.PTTL(bg, orders.Note).Val())
-	require.LessOrEqual(t, client.PTTL(bg, orders.Note).Val(), ttl)
+	require.Positive(t, client.PTTL(bg, orders.Note()).Val())
+	require.LessOrEqual(t, client.PTTL(bg, orders.Note()).Val(), ttl)
 
 	// What is written about another hold, and what nobody has written, is not shown.
 	for _, odd := range []string{other + " 1 no label\nof another", "hello", mine + " never label", ""} {
-		require.NoError(t, client.Set(bg, orders.Note, odd, 0).Err())
+		require.NoError(t, client.Set(bg, orders.Note(), odd, 0).Err())
 		each(func(n lua.Noted) { require.Zero(t, n, odd) })
 	}
-	require.NoError(t, client.Del(bg, orders.Note).Err())
-	require.NoError(t, client.LPush(bg, orders.Note, "a list").Err())
+	require.NoError(t, client.Del(bg, orders.Note()).Err())
+	require.NoError(t, client.LPush(bg, orders.Note(), "a list").Err())
 	each(func(n lua.Noted) { require.Zero(t, n) })
-	require.NoError(t, client.Del(bg, orders.Note).Err())
+	require.NoError(t, client.Del(bg, orders.Note()).Err())
 
 	for name, release := range map[string]func(hold string) lua.Call{"release": endNoted, "fair_release": leaveNoted} {
 		run(take(mine, ttl))
 		run(note(mine, "done soon"))
 		require.EqualValues(t, 0, run(release(other)), "it is not about that hold")
-		require.EqualValues(t, 1, client.Exists(bg, orders.Note).Val(), name)
+		require.EqualValues(t, 1, client.Exists(bg, orders.Note()).Val(), name)
 		require.EqualValues(t, 1, run(release(mine)))
-		require.Zero(t, client.Exists(bg, orders.Note).Val(), name)
+		require.Zero(t, client.Exists(bg, orders.Note()).Val(), name)
 
 		run(take(mine, ttl))
 		run(note(mine, "deleted by hand"))
 		require.NoError(t, client.Del(bg, orders.Lock).Err())
 		require.EqualValues(t, 0, run(release(mine)))
-		require.Zero(t, client.Exists(bg, orders.Note).Val(), name)
+		require.Zero(t, client.Exists(bg, orders.Note()).Val(), name)
 	}
 
 	for _, reply := range []any{

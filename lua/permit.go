@@ -45,7 +45,7 @@ func (a PermitAcquire) Call() Call {
 		ticket = a.Ticket.Number
 	}
 	args := append(newCall(permitAcquireScript, 8, 12),
-		a.Keys.Lock, a.Keys.Token, a.Keys.Void, a.Keys.Queue, a.Keys.Waiters, a.Keys.Permits, a.Keys.Slots, a.Keys.Free,
+		a.Keys.Lock, a.Keys.Token(), a.Keys.Void(), a.Keys.Queue(), a.Keys.Waiters(), a.Keys.Permits(), a.Keys.Slots(), a.Keys.Free(),
 		a.Hold, Millis(a.TTL), Millis(a.Retention), ticket, flag(a.Ticket.Final), Millis(a.Life), a.Round,
 		a.Channel, string(a.Slots), flag(a.Alone), flag(a.Noted))
 	return Call{script: permitAcquireScript, args: withGuard(args, a.Guard)}
@@ -109,7 +109,7 @@ type PermitRelease struct {
 // Call makes the call. Its replies are those of [Release].
 func (r PermitRelease) Call() Call {
 	return Call{script: permitReleaseScript, args: append(newCall(permitReleaseScript, 7, 5),
-		r.Keys.Lock, r.Keys.Void, r.Keys.Queue, r.Keys.Waiters, r.Keys.Permits, r.Keys.Slots, r.Keys.Free,
+		r.Keys.Lock, r.Keys.Void(), r.Keys.Queue(), r.Keys.Waiters(), r.Keys.Permits(), r.Keys.Slots(), r.Keys.Free(),
 		r.Hold, r.Channel, Millis(r.Mark), flag(r.Alone), r.Successor)}
 }
 
@@ -125,7 +125,7 @@ type PermitYield struct {
 // Call makes the call. Its replies are those of [FairYield].
 func (y PermitYield) Call() Call {
 	return Call{script: permitYieldScript, args: append(newCall(permitYieldScript, 7, 7),
-		y.Keys.Lock, y.Keys.Void, y.Keys.Queue, y.Keys.Waiters, y.Keys.Permits, y.Keys.Slots, y.Keys.Free,
+		y.Keys.Lock, y.Keys.Void(), y.Keys.Queue(), y.Keys.Waiters(), y.Keys.Permits(), y.Keys.Slots(), y.Keys.Free(),
 		y.Hold, y.Ticket.Number, flag(y.Ticket.Final), Millis(y.Life), y.Channel, flag(y.Alone), y.Round)}
 }
 
@@ -138,7 +138,7 @@ type PermitSettle struct {
 // Call makes the call. Its replies are those of [FairSettle].
 func (s PermitSettle) Call() Call {
 	return Call{script: permitSettleScript, args: append(newCall(permitSettleScript, 6, 3),
-		s.Keys.Lock, s.Keys.Queue, s.Keys.Waiters, s.Keys.Permits, s.Keys.Slots, s.Keys.Free,
+		s.Keys.Lock, s.Keys.Queue(), s.Keys.Waiters(), s.Keys.Permits(), s.Keys.Slots(), s.Keys.Free(),
 		s.Hold, s.Channel, flag(s.Alone))}
 }
 
@@ -152,7 +152,7 @@ type PermitBeat struct {
 // Call makes the call. Its replies are those of [FairBeat].
 func (b PermitBeat) Call() Call {
 	args := append(newCall(permitBeatScript, 6, 4+len(b.Holds)),
-		b.Keys.Lock, b.Keys.Queue, b.Keys.Waiters, b.Keys.Permits, b.Keys.Slots, b.Keys.Free,
+		b.Keys.Lock, b.Keys.Queue(), b.Keys.Waiters(), b.Keys.Permits(), b.Keys.Slots(), b.Keys.Free(),
 		Millis(b.Life), b.Channel, flag(b.Alone), b.Name)
 	for _, hold := range b.Holds {
 		args = append(args, hold)
@@ -174,7 +174,7 @@ type PermitExtend struct {
 // Call makes the call. Its replies are those of [Extend].
 func (e PermitExtend) Call() Call {
 	return Call{script: permitExtendScript, args: append(newCall(permitExtendScript, 7, 6),
-		e.Keys.Lock, e.Keys.Token, e.Keys.Void, e.Keys.Waiters, e.Keys.Permits, e.Keys.Slots, e.Keys.Free,
+		e.Keys.Lock, e.Keys.Token(), e.Keys.Void(), e.Keys.Waiters(), e.Keys.Permits(), e.Keys.Slots(), e.Keys.Free(),
 		e.Hold, Millis(e.TTL), e.Token, Millis(e.Retention), e.Count, string(e.Slots))}
 }
 
@@ -188,7 +188,7 @@ type PermitRestore struct {
 // Call makes the call. Its replies are those of [Restore].
 func (r PermitRestore) Call() Call {
 	return Call{script: permitRestoreScript, args: append(newCall(permitRestoreScript, 7, 7),
-		r.Keys.Lock, r.Keys.Token, r.Keys.Void, r.Keys.Waiters, r.Keys.Permits, r.Keys.Slots, r.Keys.Free,
+		r.Keys.Lock, r.Keys.Token(), r.Keys.Void(), r.Keys.Waiters(), r.Keys.Permits(), r.Keys.Slots(), r.Keys.Free(),
 		r.Hold, Millis(r.TTL), r.Token, Millis(r.Retention), r.Count, string(r.Slots), Millis(r.Uptime))}
 }
 
@@ -201,7 +201,7 @@ type PermitRepair struct {
 // Call makes the call. Its replies are those of [Repair].
 func (r PermitRepair) Call() Call {
 	args := append(newCall(permitRepairScript, 8, 9),
-		r.Keys.Lock, r.Keys.Token, r.Keys.Void, r.Keys.Queue, r.Keys.Waiters, r.Keys.Permits, r.Keys.Slots, r.Keys.Free,
+		r.Keys.Lock, r.Keys.Token(), r.Keys.Void(), r.Keys.Queue(), r.Keys.Waiters(), r.Keys.Permits(), r.Keys.Slots(), r.Keys.Free(),
 		r.Hold, r.Count, Millis(r.TTL), r.Token, Millis(r.Retention), string(r.Slots), r.Channel, flag(r.Alone))
 	return Call{script: permitRepairScript, args: withGuard(args, r.Guard)}
 }
@@ -216,7 +216,7 @@ type PermitKeep struct {
 // Call makes the call. Its replies are those of [Release].
 func (k PermitKeep) Call() Call {
 	return Call{script: permitKeepScript, args: append(newCall(permitKeepScript, 4, 2),
-		k.Keys.Lock, k.Keys.Permits, k.Keys.Slots, k.Keys.Free, k.Hold, Millis(k.For))}
+		k.Keys.Lock, k.Keys.Permits(), k.Keys.Slots(), k.Keys.Free(), k.Hold, Millis(k.For))}
 }
 
 // PermitFence calls permit_fence.lua: it raises the fencing counter to a token that no other hold has.
@@ -232,7 +232,7 @@ type PermitFence struct {
 // Call makes the call.
 func (f PermitFence) Call() Call {
 	return Call{script: permitFenceScript, args: append(newCall(permitFenceScript, 4, 5),
-		f.Keys.Lock, f.Keys.Token, f.Keys.Waiters, f.Keys.Slots, f.Hold, f.Token, Millis(f.Retention), f.Round, string(f.Slots))}
+		f.Keys.Lock, f.Keys.Token(), f.Keys.Waiters(), f.Keys.Slots(), f.Hold, f.Token, Millis(f.Retention), f.Round, string(f.Slots))}
 }
 
 // ParsePermitFenced reads a reply of permit_fence.lua: whether the token is this hold's alone; if not,
@@ -262,7 +262,7 @@ type PermitReserve struct {
 // Call makes the call.
 func (r PermitReserve) Call() Call {
 	return Call{script: permitReserveScript, args: append(newCall(permitReserveScript, 5, 5),
-		r.Keys.Lock, r.Keys.Token, r.Keys.Void, r.Keys.Queue, r.Keys.Slots,
+		r.Keys.Lock, r.Keys.Token(), r.Keys.Void(), r.Keys.Queue(), r.Keys.Slots(),
 		r.Hold, string(r.Slots), r.After, r.Last, Millis(r.Retention))}
 }
 
@@ -306,7 +306,7 @@ type PermitNote struct {
 
 // Call makes the call. Its replies are those of [Note].
 func (n PermitNote) Call() Call {
-	return Call{script: permitNoteScript, args: append(newCall(permitNoteScript, 2, 3), n.Keys.Lock, n.Keys.Slots,
+	return Call{script: permitNoteScript, args: append(newCall(permitNoteScript, 2, 3), n.Keys.Lock, n.Keys.Slots(),
 		n.Hold, n.Label+"\n"+n.Text, Millis(n.Age))}
 }
 
@@ -319,7 +319,7 @@ type PermitInspect struct {
 // Call makes the call.
 func (i PermitInspect) Call() Call {
 	args := append(newCall(permitInspectScript, 6, 1),
-		i.Keys.Lock, i.Keys.Token, i.Keys.Queue, i.Keys.Waiters, i.Keys.Permits, i.Keys.Slots)
+		i.Keys.Lock, i.Keys.Token(), i.Keys.Queue(), i.Keys.Waiters(), i.Keys.Permits(), i.Keys.Slots())
 	return Call{script: permitInspectScript, args: withGuard(args, i.Guard)}
 }
 

@@ -63,7 +63,7 @@ func TestTheLowestFreeSlotsAreGiven(t *testing.T) {
 		for id := range held {
 			f.run(permitEnd(id, 0))
 		}
-		require.Equal(t, []string{orders.Token}, f.memory.Keys(), "no key stays")
+		require.Equal(t, []string{orders.Token()}, f.memory.Keys(), "no key stays")
 	}
 }
 
@@ -130,7 +130,7 @@ func TestAPermitEndsWithItsOwnTTL(t *testing.T) {
 	f.pass(ttl - time.Second)
 	require.EqualValues(t, 1, f.run(permitExtend(one2, longer, "1")))
 	f.run(permitTry(two))
-	require.False(t, f.memory.Exists(orders.Queue))
+	require.False(t, f.memory.Exists(orders.Queue()))
 	f.pass(2 * time.Second)
 	got, err := lua.ParsePermitAcquired(f.run(permitTry(two)))
 	require.NoError(t, err)
@@ -141,7 +141,7 @@ func TestAPermitEndsWithItsOwnTTL(t *testing.T) {
 // A server that has lost a part of what it knew of the permits gives none until they have ended.
 func TestWhoHasLostAPartOfThePermitsGivesNone(t *testing.T) {
 	t.Parallel()
-	for _, key := range []string{orders.Permits, orders.Slots, orders.Free} {
+	for _, key := range []string{orders.Permits(), orders.Slots(), orders.Free()} {
 		f := freeze(t)
 		f.run(permitTry(one), permitTry(one3))
 		f.memory.Del(key)
@@ -159,7 +159,7 @@ func TestWhoHasLostAPartOfThePermitsGivesNone(t *testing.T) {
 // The only hold lives as long as its key, and what the others need to know of it is written down when they come.
 func TestAHoldThatIsAlone(t *testing.T) {
 	t.Parallel()
-	keys := []string{orders.Lock, orders.Slots, orders.Token}
+	keys := []string{orders.Lock, orders.Slots(), orders.Token()}
 	slices.Sort(keys)
 	t.Run("it has two keys, and leaves none", func(t *testing.T) {
 		t.Parallel()
@@ -169,10 +169,10 @@ func TestAHoldThatIsAlone(t *testing.T) {
 		f.pass(time.Second)
 		require.EqualValues(t, 1, f.run(permitExtend(two, longer, "0-1")))
 		require.Equal(t, longer, f.memory.TTL(orders.Lock))
-		require.GreaterOrEqual(t, f.memory.TTL(orders.Slots), longer)
+		require.GreaterOrEqual(t, f.memory.TTL(orders.Slots()), longer)
 		f.run(permitNote(two))
 		require.EqualValues(t, 1, f.run(permitEnd(two, 0)))
-		require.Equal(t, []string{orders.Token}, f.memory.Keys())
+		require.Equal(t, []string{orders.Token()}, f.memory.Keys())
 	})
 	t.Run("it ends with its own TTL when another has come", func(t *testing.T) {
 		t.Parallel()
@@ -205,7 +205,7 @@ func TestAHoldThatIsAlone(t *testing.T) {
 		t.Parallel()
 		f := freeze(t)
 		f.run(permitTry(one))
-		f.memory.Del(orders.Slots)
+		f.memory.Del(orders.Slots())
 		got, err := lua.ParsePermitAcquired(f.run(permitTry(one2)))
 		require.NoError(t, err)
 		require.Zero(t, got.Token)

@@ -27,7 +27,7 @@ func told(hold, about string) string {
 
 // places are who waits, in order, with their tickets.
 func (f *frozen) places() string {
-	return fmt.Sprint(f.client.ZRangeWithScores(bg, orders.Queue, 0, -1).Val())
+	return fmt.Sprint(f.client.ZRangeWithScores(bg, orders.Queue(), 0, -1).Val())
 }
 
 func (f *frozen) asked(hold string, ticket lua.Ticket, round int64) lua.Acquired {
@@ -119,7 +119,7 @@ func TestEveryWaiterOfADeafClientIsPassed(t *testing.T) {
 	f.run(release(true))
 	require.Equal(t, []string{told("a:2", "holder:1"), told("b:1", "holder:1"), told("c:1", "holder:1")}, f.heard())
 	for hold, left := range map[string]time.Duration{"a:2": reconnect, "b:1": 100 * time.Millisecond} {
-		require.Contains(t, f.memory.HGet(orders.Waiters, hold), fmt.Sprint(f.now.Add(left).UnixMicro()), hold)
+		require.Contains(t, f.memory.HGet(orders.Waiters(), hold), fmt.Sprint(f.now.Add(left).UnixMicro()), hold)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestDeadWaitersAreNotShown(t *testing.T) {
 	f := waiting(t, mine, third)
 	f.pass(life - 2*time.Second)
 	require.Equal(t, []lua.Waiting{{Hold: third, Ticket: 2, Waited: life - time.Second}}, f.inspect().Queue)
-	f.memory.HDel(orders.Waiters, third)
+	f.memory.HDel(orders.Waiters(), third)
 	require.Empty(t, f.inspect().Queue, "it is not known to live")
 }
 
@@ -231,17 +231,17 @@ func TestTheQueueEndsAfterItsWaiters(t *testing.T) {
 	t.Parallel()
 	f := freeze(t)
 	f.run(try("holder:1"), ask(mine, proposal(0), 1))
-	for _, key := range []string{orders.Queue, orders.Waiters} {
+	for _, key := range []string{orders.Queue(), orders.Waiters()} {
 		require.Equal(t, 3*life, f.memory.TTL(key))
 	}
 	f.pass(life + time.Millisecond)
 	f.run(beat(mine))
-	for _, key := range []string{orders.Queue, orders.Waiters} {
+	for _, key := range []string{orders.Queue(), orders.Waiters()} {
 		require.Equal(t, 3*life, f.memory.TTL(key), "less than two lives were left")
 	}
 	f.pass(life)
 	f.run(beat(mine))
-	require.Equal(t, 2*life, f.memory.TTL(orders.Queue), "enough was left")
+	require.Equal(t, 2*life, f.memory.TTL(orders.Queue()), "enough was left")
 }
 
 // A record of a grant lives as long as the grant, or longer.
@@ -249,13 +249,13 @@ func TestTheRecordOfAGrantOutlivesIt(t *testing.T) {
 	t.Parallel()
 	f := freeze(t)
 	require.Positive(t, f.asked(mine, proposal(0), 1).Token)
-	require.Equal(t, ttl*3/2, f.memory.TTL(orders.Waiters))
+	require.Equal(t, ttl*3/2, f.memory.TTL(orders.Waiters()))
 	f.pass(ttl / 2)
 	f.run(ask(mine, proposal(0), 2))
-	require.Equal(t, ttl, f.memory.TTL(orders.Waiters), "enough was left")
+	require.Equal(t, ttl, f.memory.TTL(orders.Waiters()), "enough was left")
 	f.pass(time.Millisecond)
 	f.run(ask(mine, proposal(0), 3))
-	require.Equal(t, ttl*3/2, f.memory.TTL(orders.Waiters))
+	require.Equal(t, ttl*3/2, f.memory.TTL(orders.Waiters()))
 }
 
 // The successor of a release comes by itself, if it is the head; if another is, that one is told.
@@ -287,7 +287,7 @@ func TestWhoLeavesAQueueWakesTheNextOfAFreeLock(t *testing.T) {
 				}
 				f.run(out)
 				require.Equal(t, "[{2 c:1}]", f.places())
-				require.Empty(t, f.memory.HGet(orders.Waiters, mine))
+				require.Empty(t, f.memory.HGet(orders.Waiters(), mine))
 				require.Equal(t, want, f.heard())
 			}
 		})
@@ -303,7 +303,7 @@ func TestSignsOfLife(t *testing.T) {
 	f.pass(time.Second)
 	require.Equal(t, []any{"a:9"}, f.run(beat(mine, "a:9")))
 	require.Empty(t, f.heard(), "somebody has the lock")
-	require.Empty(t, f.memory.HGet(orders.Waiters, "a:9"))
+	require.Empty(t, f.memory.HGet(orders.Waiters(), "a:9"))
 	f.pass(life - time.Millisecond)
 	require.Equal(t, []lua.Waiting{{Hold: mine, Ticket: 1, Waited: 3*time.Second + life - time.Millisecond}}, f.inspect().Queue)
 	f.pass(time.Millisecond)

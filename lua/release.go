@@ -14,19 +14,19 @@ type Release struct {
 
 // Call makes the call.
 func (r Release) Call() Call {
-	channel := r.Keys.Channel
+	channel := r.Keys.Channel()
 	if r.Quiet {
 		channel = ""
 	}
 	args := append(newCall(releaseScript, 4, 4), r.Keys.Lock)
 	if r.Mark > 0 || r.Undo || r.Noted {
-		args = append(args, r.Keys.Void)
+		args = append(args, r.Keys.Void())
 	}
 	if r.Undo || r.Noted {
-		args = append(args, r.Keys.Token)
+		args = append(args, r.Keys.Token())
 	}
 	if r.Noted {
-		args = append(args, r.Keys.Note)
+		args = append(args, r.Keys.Note())
 	}
 	args[2] = len(args) - 3
 	args = append(args, r.Hold, channel)

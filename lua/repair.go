@@ -15,7 +15,7 @@ type Repair struct {
 
 // Call makes the call.
 func (r Repair) Call() Call {
-	args := append(newCall(repairScript, 3, 6), r.Keys.Lock, r.Keys.Token, r.Keys.Void,
+	args := append(newCall(repairScript, 3, 6), r.Keys.Lock, r.Keys.Token(), r.Keys.Void(),
 		r.Hold, r.Count, Millis(r.TTL), r.Token, Millis(r.Retention))
 	return Call{script: repairScript, args: withGuard(args, r.Guard)}
 }

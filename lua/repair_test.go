@@ -38,7 +38,7 @@ func TestRepairTakesOnlyAFreeLockAndNotForEver(t *testing.T) {
 	server.FlushAll()
 	require.True(t, repair())
 	require.Equal(t, time.Minute, server.TTL(keys.Lock))
-	require.Equal(t, time.Hour, server.TTL(keys.Token))
+	require.Equal(t, time.Hour, server.TTL(keys.Token()))
 	server.FastForward(time.Second)
 	require.True(t, repair(), "twice")
 	require.Equal(t, time.Minute-time.Second, server.TTL(keys.Lock))

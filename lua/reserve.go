@@ -14,12 +14,12 @@ type Reserve struct {
 
 // Call makes the call.
 func (r Reserve) Call() Call {
-	channel := r.Keys.Channel
+	channel := r.Keys.Channel()
 	if r.Unasked {
 		channel = ""
 	}
 	return Call{script: reserveScript, args: append(newCall(reserveScript, 3, 4),
-		r.Keys.Lock, r.Keys.Token, r.Keys.Void, r.Hold, r.Last, Millis(r.Retention), channel)}
+		r.Keys.Lock, r.Keys.Token(), r.Keys.Void(), r.Hold, r.Last, Millis(r.Retention), channel)}
 }
 
 // Reserved is what reserve.lua answers.

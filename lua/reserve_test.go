@@ -26,13 +26,13 @@ func TestReserveTellsWhatBecameOfTheHoldAndWhoListens(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, lua.Reserved{}, ask(r))
 	for n := 1; n <= 2; n++ {
-		listener := server.Client(t).Subscribe(bg, orders.Channel)
+		listener := server.Client(t).Subscribe(bg, orders.Channel())
 		defer func() { require.NoError(t, listener.Close()) }()
 		_, err := listener.Receive(bg)
 		require.NoError(t, err)
 		require.Equal(t, lua.Reserved{Listeners: n}, ask(r))
 	}
-	require.Equal(t, "4503599627370496", client.Get(bg, orders.Token).Val())
+	require.Equal(t, "4503599627370496", client.Get(bg, orders.Token()).Val())
 	unasked := r
 	unasked.Unasked = true
 	require.Equal(t, lua.Reserved{Listeners: -1}, ask(unasked))

@@ -17,10 +17,10 @@ type Restore struct {
 
 // Call makes the call.
 func (r Restore) Call() Call {
-	args := append(newCall(restoreScript, 3, 7), r.Keys.Lock, r.Keys.Token, r.Keys.Void)
+	args := append(newCall(restoreScript, 3, 7), r.Keys.Lock, r.Keys.Token(), r.Keys.Void())
 	if r.Queued {
 		args[2] = 4
-		args = append(args, r.Keys.Waiters)
+		args = append(args, r.Keys.Waiters())
 	}
 	args = append(args, r.Hold, Millis(r.TTL), r.Token, Millis(r.Retention), r.Count, Millis(r.Uptime))
 	return Call{script: restoreScript, args: args}

@@ -61,7 +61,7 @@ func TestNodeVouchesOnlyForTheTimeThatItHasRun(t *testing.T) {
 	require.EqualValues(t, lua.ExtendBack, call(24*time.Hour-time.Second))
 	require.Equal(t, "2", f.memory.HGet(orders.Lock, mine))
 	require.Equal(t, ttl, f.memory.TTL(orders.Lock))
-	require.Equal(t, kept, f.memory.TTL(orders.Token))
+	require.Equal(t, kept, f.memory.TTL(orders.Token()))
 }
 
 // A token that was taken back is the next one's, and the counter lives no longer for it.
@@ -74,7 +74,7 @@ func TestTokenThatNobodyWasToldIsTakenBack(t *testing.T) {
 	require.Equal(t, first.(int64)+1, second)
 	f.pass(time.Second)
 	f.run(undo(other))
-	require.Equal(t, kept-time.Second, f.memory.TTL(orders.Token))
+	require.Equal(t, kept-time.Second, f.memory.TTL(orders.Token()))
 	require.Equal(t, second, f.run(take(third, ttl)))
 	f.run(end(third, 0))
 	require.Equal(t, second.(int64)+1, f.run(take("d:1", ttl)), "that one was told")

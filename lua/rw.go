@@ -36,9 +36,9 @@ func (a RWAcquire) Call() Call {
 		ticket = a.Ticket.Number
 	}
 	args := append(newCall(rwAcquireScript, 7, 9),
-		a.Keys.Lock, a.Keys.Token, a.Keys.Void, a.Keys.Queue, a.Keys.Waiters, a.Keys.Readers)
+		a.Keys.Lock, a.Keys.Token(), a.Keys.Void(), a.Keys.Queue(), a.Keys.Waiters(), a.Keys.Readers())
 	if a.Noted {
-		args = append(args, a.Keys.Note)
+		args = append(args, a.Keys.Note())
 	}
 	args[2] = len(args) - 3
 	args = append(args, a.Hold, Millis(a.TTL), Millis(a.Retention),
@@ -80,13 +80,13 @@ type RWRelease struct {
 
 // Call makes the call. Its replies are those of [Release].
 func (r RWRelease) Call() Call {
-	args := append(newCall(rwReleaseScript, 7, 6), r.Keys.Lock, r.Keys.Void, r.Keys.Queue, r.Keys.Waiters, r.Keys.Readers)
+	args := append(newCall(rwReleaseScript, 7, 6), r.Keys.Lock, r.Keys.Void(), r.Keys.Queue(), r.Keys.Waiters(), r.Keys.Readers())
 	writes := strings.HasSuffix(r.Hold, Writes) && (r.Undo || r.Token > 0)
 	if writes || r.Noted {
-		args = append(args, r.Keys.Token)
+		args = append(args, r.Keys.Token())
 	}
 	if r.Noted {
-		args = append(args, r.Keys.Note)
+		args = append(args, r.Keys.Note())
 	}
 	args[2] = len(args) - 3
 	args = append(args, r.Hold, r.Channel, Millis(r.Mark), flag(r.Alone), r.Successor)
@@ -111,7 +111,7 @@ type RWYield struct {
 // Call makes the call. Its replies are those of [FairYield].
 func (y RWYield) Call() Call {
 	return Call{script: rwYieldScript, args: append(newCall(rwYieldScript, 6, 7),
-		y.Keys.Lock, y.Keys.Void, y.Keys.Queue, y.Keys.Waiters, y.Keys.Readers, y.Keys.Token,
+		y.Keys.Lock, y.Keys.Void(), y.Keys.Queue(), y.Keys.Waiters(), y.Keys.Readers(), y.Keys.Token(),
 		y.Hold, y.Ticket.Number, flag(y.Ticket.Final), Millis(y.Life), y.Channel, flag(y.Alone), y.Round)}
 }
 
@@ -124,7 +124,7 @@ type RWSettle struct {
 // Call makes the call. Its replies are those of [FairSettle].
 func (s RWSettle) Call() Call {
 	return Call{script: rwSettleScript, args: append(newCall(rwSettleScript, 4, 3),
-		s.Keys.Lock, s.Keys.Queue, s.Keys.Waiters, s.Keys.Readers, s.Hold, s.Channel, flag(s.Alone))}
+		s.Keys.Lock, s.Keys.Queue(), s.Keys.Waiters(), s.Keys.Readers(), s.Hold, s.Channel, flag(s.Alone))}
 }
 
 // RWBeat calls rw_beat.lua: it shows that waiters are alive.
@@ -136,7 +136,7 @@ type RWBeat struct {
 
 // Call makes the call. Its replies are those of [FairBeat].
 func (b RWBeat) Call() Call {
-	args := append(newCall(rwBeatScript, 4, 4+len(b.Holds)), b.Keys.Lock, b.Keys.Queue, b.Keys.Waiters, b.Keys.Readers,
+	args := append(newCall(rwBeatScript, 4, 4+len(b.Holds)), b.Keys.Lock, b.Keys.Queue(), b.Keys.Waiters(), b.Keys.Readers(),
 		Millis(b.Life), b.Channel, flag(b.Alone), b.Name)
 	for _, hold := range b.Holds {
 		args = append(args, hold)
@@ -160,9 +160,9 @@ type RWExtend struct {
 // Call makes the call. Its replies are those of [Extend].
 func (e RWExtend) Call() Call {
 	args := append(newCall(rwExtendScript, 7, 8),
-		e.Keys.Lock, e.Keys.Token, e.Keys.Void, e.Keys.Queue, e.Keys.Waiters, e.Keys.Readers)
+		e.Keys.Lock, e.Keys.Token(), e.Keys.Void(), e.Keys.Queue(), e.Keys.Waiters(), e.Keys.Readers())
 	if e.Noted {
-		args = append(args, e.Keys.Note)
+		args = append(args, e.Keys.Note())
 	}
 	args[2] = len(args) - 3
 	return Call{script: rwExtendScript, args: append(args,
@@ -185,7 +185,7 @@ type RWRestore struct {
 // Call makes the call. Its replies are those of [Restore].
 func (r RWRestore) Call() Call {
 	return Call{script: rwRestoreScript, args: append(newCall(rwRestoreScript, 5, 7),
-		r.Keys.Lock, r.Keys.Token, r.Keys.Void, r.Keys.Waiters, r.Keys.Readers,
+		r.Keys.Lock, r.Keys.Token(), r.Keys.Void(), r.Keys.Waiters(), r.Keys.Readers(),
 		r.Hold, Millis(r.TTL), r.Token, Millis(r.Retention), r.Count, flag(r.Reads), Millis(r.Uptime))}
 }
 
@@ -203,7 +203,7 @@ type RWRepair struct {
 
 // Call makes the call. Its replies are those of [Repair].
 func (r RWRepair) Call() Call {
-	args := append(newCall(rwRepairScript, 4, 7), r.Keys.Lock, r.Keys.Token, r.Keys.Void, r.Keys.Readers,
+	args := append(newCall(rwRepairScript, 4, 7), r.Keys.Lock, r.Keys.Token(), r.Keys.Void(), r.Keys.Readers(),
 		r.Hold, r.Count, Millis(r.TTL), r.Token, Millis(r.Retention), flag(r.Reads))
 	return Call{script: rwRepairScript, args: withGuard(args, r.Guard)}
 }
@@ -218,9 +218,9 @@ type RWKeep struct {
 
 // Call makes the call. Its replies are those of [Release].
 func (k RWKeep) Call() Call {
-	args := append(newCall(rwKeepScript, 3, 2), k.Keys.Lock, k.Keys.Readers)
+	args := append(newCall(rwKeepScript, 3, 2), k.Keys.Lock, k.Keys.Readers())
 	if k.Noted {
-		args = append(args, k.Keys.Note)
+		args = append(args, k.Keys.Note())
 	}
 	args[2] = len(args) - 3
 	return Call{script: rwKeepScript, args: append(args, k.Hold, Millis(k.For))}
@@ -235,7 +235,7 @@ type RWLook struct {
 // Call makes the call.
 func (l RWLook) Call() Call {
 	return Call{script: rwLookScript, args: append(newCall(rwLookScript, 5, 1),
-		l.Keys.Lock, l.Keys.Void, l.Keys.Queue, l.Keys.Waiters, l.Keys.Readers, l.Hold)}
+		l.Keys.Lock, l.Keys.Void(), l.Keys.Queue(), l.Keys.Waiters(), l.Keys.Readers(), l.Hold)}
 }
 
 // Looked is what rw_look.lua answers.
@@ -266,7 +266,7 @@ type RWReserve struct {
 // Call makes the call.
 func (r RWReserve) Call() Call {
 	return Call{script: rwReserveScript, args: append(newCall(rwReserveScript, 6, 3),
-		r.Keys.Lock, r.Keys.Token, r.Keys.Void, r.Keys.Queue, r.Keys.Waiters, r.Keys.Readers,
+		r.Keys.Lock, r.Keys.Token(), r.Keys.Void(), r.Keys.Queue(), r.Keys.Waiters(), r.Keys.Readers(),
 		r.Hold, r.Last, Millis(r.Retention))}
 }
 

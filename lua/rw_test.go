@@ -123,7 +123,7 @@ func TestALaterOneThatReadsForLessTimeEndsNobody(t *testing.T) {
 	require.Equal(t, 27*time.Second, f.memory.TTL(orders.Lock))
 	f.run(rwTake(reader2, 2*time.Second), rwEnd(reader, 0))
 	require.Equal(t, 2*time.Second, f.memory.TTL(orders.Lock), "the keys live for as long as who is left")
-	require.Equal(t, 2*time.Second, f.memory.TTL(orders.Readers))
+	require.Equal(t, 2*time.Second, f.memory.TTL(orders.Readers()))
 }
 
 func TestDeadWaitersThatReadHoldUpNobodyBehindThem(t *testing.T) {
@@ -135,7 +135,7 @@ func TestDeadWaitersThatReadHoldUpNobodyBehindThem(t *testing.T) {
 	a := f.rw(rwAsk(reader2, final(3), 2))
 	require.Positive(t, a.Token)
 	require.Zero(t, a.Waiter, "it is dead")
-	require.Empty(t, f.memory.Exists(orders.Queue))
+	require.Empty(t, f.memory.Exists(orders.Queue()))
 }
 
 // What is left of the zset alone says nothing: the hash is what counts.
@@ -145,7 +145,7 @@ func TestWhatIsLeftOfThoseWhoReadIsNoHold(t *testing.T) {
 	f.run(rwTry(reader))
 	f.memory.Del(orders.Lock)
 	require.Positive(t, f.rw(rwTry(writer)).Token)
-	require.False(t, f.memory.Exists(orders.Readers))
+	require.False(t, f.memory.Exists(orders.Readers()))
 	require.Zero(t, f.rw(rwTry(reader2)).Token)
 }
 
@@ -184,7 +184,7 @@ func TestOneThatWritesIsToldWhoElseWaits(t *testing.T) {
 	require.Equal(t, []string{message(writer2, "waits")}, f.told(rwAsk(reader, proposal(0), 1)))
 	require.Empty(t, f.told(rwAsk(reader, final(2), 2)), "once")
 	require.Equal(t, lua.RWReserved{Others: true}, reserved())
-	token, err := f.memory.Get(orders.Token)
+	token, err := f.memory.Get(orders.Token())
 	require.NoError(t, err)
 	require.Equal(t, "4503599627370505", token)
 	require.EqualValues(t, 2, f.rw(rwAsk(writer2, proposal(0), 1)).Waiter, "the second run of a grant tells the same")

@@ -18,6 +18,7 @@ type Script struct {
 	Name   string // the file's name without .lua
 	Source string
 	SHA    string // what EVALSHA calls it by
+	sha    any    // is SHA: each call has it among its arguments, and to make an any of a string allocates
 	batch  byte   // its number in batch.lua, from 1; 0: it is not there
 }
 
@@ -77,7 +78,8 @@ func load(name string) *Script {
 	source := expand(name)
 	// Redis names scripts by their SHA-1; nothing here depends on its strength.
 	sum := sha1.Sum([]byte(source))
-	return &Script{Name: name, Source: source, SHA: hex.EncodeToString(sum[:]), batch: byte(slices.Index(batched, name) + 1)}
+	sha := hex.EncodeToString(sum[:])
+	return &Script{Name: name, Source: source, SHA: sha, sha: sha, batch: byte(slices.Index(batched, name) + 1)}
 }
 
 // usesLine is a line of a script, or of a library, in place of which libraries stand.

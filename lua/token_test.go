@@ -23,7 +23,7 @@ func TestCounterThatSomebodySetIsNoToken(t *testing.T) {
 		server := miniredis.RunT(t)
 		client := redis.NewClient(&redis.Options{Addr: server.Addr()})
 		defer client.Close()
-		require.NoError(t, server.Set(keys.Token, counter))
+		require.NoError(t, server.Set(keys.Token(), counter))
 		now := time.Now().UnixMicro()
 		reply, err := lua.Acquire{Keys: keys, Hold: "client:1", TTL: time.Minute, Retention: time.Hour}.Call().Run(bg, client)
 		require.NoError(t, err)
@@ -35,7 +35,7 @@ func TestCounterThatSomebodySetIsNoToken(t *testing.T) {
 func TestNoTokenIsNoGrant(t *testing.T) {
 	t.Parallel()
 	client := redistest.Start(t).Client(t)
-	require.NoError(t, client.Set(bg, orders.Token, "many", 0).Err())
+	require.NoError(t, client.Set(bg, orders.Token(), "many", 0).Err())
 	for _, call := range []lua.Call{take(mine, ttl), ask(mine, lua.Ticket{}, 1)} {
 		_, err := call.Run(bg, client)
 		require.ErrorContains(t, err, "not a number that can grow")

@@ -34,9 +34,9 @@ func TestMarksThatAreOverAreForgotten(t *testing.T) {
 				t.Helper()
 				_, err := release(hold).Run(ctx, client)
 				require.NoError(t, err)
-				ids, err := client.ZRange(ctx, keys.Void, 0, -1).Result()
+				ids, err := client.ZRange(ctx, keys.Void(), 0, -1).Result()
 				require.NoError(t, err)
-				require.Equal(t, mark, server.TTL(keys.Void))
+				require.Equal(t, mark, server.TTL(keys.Void()))
 				return ids
 			}
 			server.SetTime(start)

@@ -8,7 +8,7 @@ type Wake struct {
 
 // Call makes the call.
 func (w Wake) Call() Call {
-	args := append(newCall(wakeScript, 1, 2), w.Keys.Lock, w.Keys.Channel, w.About)
+	args := append(newCall(wakeScript, 1, 2), w.Keys.Lock, w.Keys.Channel(), w.About)
 	return Call{script: wakeScript, args: args}
 }
 

@@ -64,8 +64,8 @@ var lockEndMutants = []Mutant{
 	{
 		Name:    "a holder in the process of the force is not told",
 		File:    "lock/force.go",
-		Old:     "if t := c.tenureOf(e.key, hold); t != nil {",
-		New:     "if t := c.tenureOf(e.key, hold); false {",
+		Old:     "if t := c.tenureOf(e.keys.Lock, hold); t != nil {",
+		New:     "if t := c.tenureOf(e.keys.Lock, hold); false {",
 		Package: "lock",
 		Tests:   "^TestForceUnlockTellsAHolderInItsOwnProcessAtOnce$",
 	},

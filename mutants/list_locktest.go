@@ -125,7 +125,7 @@ var locktestMutants = []Mutant{
 	{
 		Name:    "a released hold wakes no reentrant mutex",
 		File:    "locktest/hold.go",
-		Old:     "\t\tn.Publish(keys.Channel, h.lease.ID())\n",
+		Old:     "\t\tn.Publish(keys.Channel(), h.lease.ID())\n",
 		New:     "\t\tn.Publish(keys.Lock, h.lease.ID())\n",
 		Package: "locktest",
 		Tests:   "^TestHoldExcludesMutexesAndReleaseWakesThem$",

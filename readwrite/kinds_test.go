@@ -110,13 +110,13 @@ func TestAKindThatWaitsIsMistakenForNoOther(t *testing.T) {
 	keys, err := lua.NewKeys("lock", "orders")
 	require.NoError(t, err)
 	// One that waits, and is alive, and will never ask.
-	require.NoError(t, rdb.ZAdd(bg, keys.Queue, redis.Z{Score: 1, Member: cs[0].ID() + ":1"}).Err())
-	require.NoError(t, rdb.HSet(bg, keys.Waiters, cs[0].ID()+":1", "99999999999999999 1").Err())
+	require.NoError(t, rdb.ZAdd(bg, keys.Queue(), redis.Z{Score: 1, Member: cs[0].ID() + ":1"}).Err())
+	require.NoError(t, rdb.HSet(bg, keys.Waiters(), cs[0].ID()+":1", "99999999999999999 1").Err())
 	_, err = readwrite.New(cs[1], "orders").RLock(bg)
 	require.ErrorIs(t, err, lock.ErrKind)
 	_, err = readwrite.New(cs[1], "orders").Lock(bg)
 	require.ErrorIs(t, err, lock.ErrKind)
-	require.Equal(t, []string{cs[0].ID() + ":1"}, rdb.ZRange(bg, keys.Queue, 0, -1).Val(), "nobody is left in the queue")
+	require.Equal(t, []string{cs[0].ID() + ":1"}, rdb.ZRange(bg, keys.Queue(), 0, -1).Val(), "nobody is left in the queue")
 }
 
 // A key of another type is nothing that a lock could work with: it says so, and leaves it as it is.

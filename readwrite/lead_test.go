@@ -16,11 +16,11 @@ func (b *bubble) queued(t *testing.T) []int {
 	t.Helper()
 	var all []int
 	for _, n := range b.nodes {
-		if !n.Memory().Exists(b.keys.Queue) {
+		if !n.Memory().Exists(b.keys.Queue()) {
 			all = append(all, 0)
 			continue
 		}
-		ids, err := n.Memory().ZMembers(b.keys.Queue)
+		ids, err := n.Memory().ZMembers(b.keys.Queue())
 		require.NoError(t, err)
 		all = append(all, len(ids))
 	}
@@ -54,7 +54,7 @@ func TestThoseOfAProcessWhoWaitToReadShareAPlace(t *testing.T) {
 		require.Len(t, ids, len(waits))
 		time.Sleep(time.Second) // a node that was late to hear of the release has the hold a moment later
 		for _, n := range b.nodes {
-			holds, err := n.Memory().ZMembers(b.keys.Readers)
+			holds, err := n.Memory().ZMembers(b.keys.Readers())
 			require.NoError(t, err)
 			require.Len(t, holds, 1, "they share what their process has")
 		}

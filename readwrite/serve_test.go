@@ -757,7 +757,7 @@ func TestATokenWithinATenureIsKnownToAQuorumBefore(t *testing.T) {
 			w.granted(t, began)
 			known := 0
 			for _, n := range b.nodes {
-				counter, err := n.Memory().Get(b.keys.Token)
+				counter, err := n.Memory().Get(b.keys.Token())
 				require.NoError(t, err)
 				last, err := strconv.ParseInt(counter, 10, 64)
 				require.NoError(t, err)

@@ -416,9 +416,9 @@ func TestANodeThatMissedTheDowngradeIsToldLater(t *testing.T) {
 		late.Refuse(func(args []string) bool { return slices.Contains([]string{"EVALSHA", "EVAL"}, args[0]) })
 		unlock(t, writing)
 		late.Refuse(nil)
-		require.False(t, late.Memory().Exists(keys.Readers))
+		require.False(t, late.Memory().Exists(keys.Readers()))
 		time.Sleep(5 * time.Second)
-		require.True(t, late.Memory().Exists(keys.Readers))
+		require.True(t, late.Memory().Exists(keys.Readers()))
 		unlock(t, reading)
 	})
 }
@@ -597,7 +597,7 @@ func TestThoseWhoReadAreKeptThoughEachNodeForgetsThemInTurn(t *testing.T) {
 			}
 		}
 		for _, n := range b.nodes {
-			in, err := n.Memory().ZMembers(keys.Readers)
+			in, err := n.Memory().ZMembers(keys.Readers())
 			require.NoError(t, err)
 			require.Len(t, in, 2)
 		}
@@ -622,14 +622,14 @@ func TestACancelledWaitLeavesNothing(t *testing.T) {
 		}
 		synctest.Wait()
 		for _, n := range b.nodes {
-			require.False(t, n.Memory().Exists(b.keys.Queue))
-			require.False(t, n.Memory().Exists(b.keys.Waiters))
+			require.False(t, n.Memory().Exists(b.keys.Queue()))
+			require.False(t, n.Memory().Exists(b.keys.Waiters()))
 		}
 		unlock(t, held)
 		synctest.Wait()
 		for _, n := range b.nodes {
 			require.False(t, n.Memory().Exists(b.keys.Lock))
-			require.False(t, n.Memory().Exists(b.keys.Readers))
+			require.False(t, n.Memory().Exists(b.keys.Readers()))
 		}
 	})
 }

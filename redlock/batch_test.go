@@ -368,7 +368,7 @@ func TestABatchMayComeTwice(t *testing.T) {
 	for i, h := range held {
 		a, err := lua.ParseAcquired(ballots[i].Answer(0).Reply)
 		require.NoError(t, err)
-		token, err := s.Client(t).Get(bg, h.keys.Token).Int64()
+		token, err := s.Client(t).Get(bg, h.keys.Token()).Int64()
 		require.NoError(t, err)
 		require.Equal(t, a.Token, token, "one token")
 	}

@@ -83,7 +83,7 @@ func TestCancelledAcquisitionThatArrivesLateIsVoid(t *testing.T) {
 	}
 	r.requireClean(t)
 	for _, s := range r.servers {
-		require.NotContains(t, s.Keys(t), r.keys().Token, "nothing was acquired")
+		require.NotContains(t, s.Keys(t), r.keys().Token(), "nothing was acquired")
 	}
 }
 
@@ -183,5 +183,5 @@ func (r *rig) requireQuiet(t *testing.T) {
 func requireMark(t *testing.T, r *rig, s *redistest.Server, id string) {
 	t.Helper()
 	c := s.Client(t)
-	redistest.Eventually(t, within, func() bool { return c.ZScore(bg, r.keys().Void, id).Err() == nil }, "hold %s is void", id)
+	redistest.Eventually(t, within, func() bool { return c.ZScore(bg, r.keys().Void(), id).Err() == nil }, "hold %s is void", id)
 }

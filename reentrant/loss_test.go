@@ -24,7 +24,7 @@ func TestMinorityThatForgotTheLockIsRepaired(t *testing.T) {
 	r.requireCount(t, lease.ID(), 1)
 	for _, s := range r.servers {
 		redistest.Eventually(t, within, func() bool {
-			token, err := s.Client(t).Get(bg, r.keys().Token).Int64()
+			token, err := s.Client(t).Get(bg, r.keys().Token()).Int64()
 			return err == nil && token >= lease.Token()
 		}, "the counter is at least the token")
 	}

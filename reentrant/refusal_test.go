@@ -68,9 +68,9 @@ func TestCompanionOfTheWrongTypeLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	for _, companion := range []string{"token", "void"} {
 		r := newRig(t, 1)
-		key := r.keys().Token
+		key := r.keys().Token()
 		if companion == "void" {
-			key = r.keys().Void
+			key = r.keys().Void()
 		}
 		c := r.servers[0].Client(t)
 		require.NoError(t, c.HSet(bg, key, "a", "b").Err())
@@ -88,14 +88,14 @@ func TestCounterThatCannotGrowIsAClearError(t *testing.T) {
 		"many", "9007199254740991", "9007199254740992", "9007199254740993", // beyond 2^53 two tokens might be equal
 		"9223372036854775806", "9223372036854775807", "9223372036854775808",
 	} {
-		require.NoError(t, c.Set(bg, r.keys().Token, counter, 0).Err())
+		require.NoError(t, c.Set(bg, r.keys().Token(), counter, 0).Err())
 		for _, m := range []lock.Locker{r.mutex(), fair.New(r.locks, r.name)} {
 			_, err := m.Lock(bg)
 			require.ErrorContains(t, err, "fencing counter is not a number that can grow", counter)
 		}
-		require.Equal(t, []string{r.keys().Token}, r.servers[0].Keys(t), counter)
+		require.Equal(t, []string{r.keys().Token()}, r.servers[0].Keys(t), counter)
 	}
-	require.NoError(t, c.Set(bg, r.keys().Token, "9007199254740990", 0).Err())
+	require.NoError(t, c.Set(bg, r.keys().Token(), "9007199254740990", 0).Err())
 	lease, err := r.mutex().Lock(bg)
 	require.NoError(t, err)
 	require.EqualValues(t, 9007199254740991, lease.Token(), "the last one")

@@ -43,7 +43,7 @@ func (r *rig) requireSubscribed(t *testing.T, n int64) {
 	for _, s := range r.servers {
 		c := s.Client(t)
 		redistest.Eventually(t, within, func() bool {
-			return c.PubSubNumSub(bg, r.keys().Channel).Val()[r.keys().Channel] == n
+			return c.PubSubNumSub(bg, r.keys().Channel()).Val()[r.keys().Channel()] == n
 		}, "%d subscriptions", n)
 	}
 }

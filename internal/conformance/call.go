@@ -46,9 +46,9 @@ func (t *stage) waiters(l Mutex) int {
 	if t.kind.Queues {
 		return len(t.inspect(l).Queue)
 	}
-	fewest := t.nodes[0].listeners(t, t.keys().Channel)
+	fewest := t.nodes[0].listeners(t, t.keys().Channel())
 	for _, n := range t.nodes[1:] {
-		fewest = min(fewest, n.listeners(t, t.keys().Channel))
+		fewest = min(fewest, n.listeners(t, t.keys().Channel()))
 	}
 	return int(fewest)
 }

@@ -49,7 +49,7 @@ var quorums = rules{
 		lease := t.acquire(bg, l)
 		t.requireCount(l, 1)
 		for _, n := range t.minority() {
-			require.NoError(t, n.remove(t.keys().Lock, t.keys().Token))
+			require.NoError(t, n.remove(t.keys().Lock, t.keys().Token()))
 		}
 		t.requireTaken(t.locker(), lease)
 		t.eventually(func() bool {
@@ -69,7 +69,7 @@ var quorums = rules{
 			require.Greater(t, lease.Token(), last)
 			last = lease.Token()
 			t.unlock(lease)
-			require.NoError(t, t.nodes[i%len(t.nodes)].remove(t.keys().Token))
+			require.NoError(t, t.nodes[i%len(t.nodes)].remove(t.keys().Token()))
 		}
 	},
 
@@ -79,7 +79,7 @@ var quorums = rules{
 		last := lease.Token()
 		t.unlock(lease)
 		for i, n := range t.nodes {
-			require.NoError(t, n.admin.Set(bg, t.keys().Token, last+int64(100*i), time.Hour).Err())
+			require.NoError(t, n.admin.Set(bg, t.keys().Token(), last+int64(100*i), time.Hour).Err())
 		}
 		// Two rounds are needed until a quorum knows the greatest of a quorum.
 		for range 4 {

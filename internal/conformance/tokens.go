@@ -71,7 +71,7 @@ var tokens = rules{
 		first := t.acquire(bg, l)
 		t.unlock(first)
 		for _, n := range t.nodes {
-			require.NoError(t, n.remove(t.keys().Token))
+			require.NoError(t, n.remove(t.keys().Token()))
 		}
 		second := t.acquire(bg, l)
 		require.Greater(t, second.Token(), first.Token())
