@@ -51,8 +51,10 @@ type Inspector interface {
 	// ForceUnlock ends every hold that any node has, whoever it belongs to, and tells whether
 	// somebody had the lock by one, or may have had: false is for a free lock, and for what
 	// a minority of nodes was left with. It is an operator's tool: the holder learns of it
-	// with its next renewal, as [ReasonForced]. Without a quorum of answers it ends nothing, and
-	// the error wraps [ErrNoQuorum].
+	// with its next renewal, as [ReasonForced]; one of a fixed lease, with its Unlock or Extend
+	// at the latest. Where too few nodes tell who has the lock, it ends nothing, and the error
+	// wraps [ErrNoQuorum]. If they fall silent after that, the error is the same, but the hold
+	// may have ended on some of them.
 	ForceUnlock(ctx context.Context) (bool, error)
 }
 

@@ -74,9 +74,10 @@ func WithMaxHold(d time.Duration) Option {
 	return option(func(s *settings) { s.maxHold = d })
 }
 
-// WithWaiterHeartbeat sets how long a crashed waiter of a fair lock can hold up those
-// behind it. Waiters give four signs of life in that time, of which three can fail. The
-// default is 2 seconds. Other locks do not use it.
+// WithWaiterHeartbeat sets how long a crashed waiter of a fair lock, a read-write lock or a
+// semaphore can hold up those behind it. Waiters give four signs of life in that time, of which
+// three can fail. The default is 2 seconds. Locks of package reentrant have no queue, and do not
+// use it.
 func WithWaiterHeartbeat(d time.Duration) Option {
 	return option(func(s *settings) { s.beat = d })
 }

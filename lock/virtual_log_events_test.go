@@ -117,3 +117,31 @@ func TestClientsLogNamesNodesByTheirAddresses(t *testing.T) {
 		_ = held
 	})
 }
+
+func TestNodesThatTheGuardKeepsOutAtTheStartAreLogged(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		const young = "started not long ago"
+		guarded := lock.WithRestartGuard(time.Minute)
+		var log logbook
+		w.process(guarded, log.option())
+		require.Len(t, log.lines(young), 1)
+		require.Len(t, log.lines(young, "guard=1m0s", w.nodes[0].Addr(), w.nodes[1].Addr(), w.nodes[2].Addr()), 1)
+
+		time.Sleep(time.Hour)
+		w.nodes[1].Reboot()
+		w.loadScripts()
+		var later logbook
+		w.process(guarded, later.option())
+		require.Len(t, later.lines(young, w.nodes[1].Addr()), 1)
+		require.Empty(t, later.lines(young, w.nodes[0].Addr()), "it is old enough")
+
+		time.Sleep(time.Hour)
+		var old, unguarded logbook
+		w.process(guarded, old.option())
+		require.Empty(t, old.lines(young))
+		w.nodes[1].Reboot()
+		w.loadScripts()
+		w.process(unguarded.option())
+		require.Empty(t, unguarded.lines(young))
+	})
+}

@@ -1,6 +1,10 @@
 package lock
 
-import "context"
+import (
+	"context"
+
+	"github.com/holdfast-go/holdfast/internal/valueless"
+)
 
 // work is what goes on under a lease, as far as the lease's contexts tell. It is guarded by
 // the hold's mu.
@@ -22,44 +26,8 @@ type tie struct {
 
 func newTie(parent context.Context) *tie {
 	t := new(tie)
-	m := &mute{Context: parent}
-	if f, ok := parent.(afterFuncer); ok {
-		t.Context, t.cancel = context.WithCancelCause(muteAfterFuncer{m, f})
-	} else {
-		t.Context, t.cancel = context.WithCancelCause(m)
-	}
-	if m.key == nil {
-		m.key = m // nobody may set it any more
-	}
+	t.Context, t.cancel = valueless.WithCancelCause(parent)
 	return t
-}
-
-// mute is a parent without its values: those of one are not the others'. It has only what
-// package context looks for when it makes a context of it: by what the parent ends.
-type mute struct {
-	context.Context
-	key any // that package context has asked for
-}
-
-// Value implements [context.Context].
-func (m *mute) Value(key any) any {
-	if m.key == nil {
-		m.key = key
-	}
-	if m.key != key {
-		return nil
-	}
-	return m.Context.Value(key)
-}
-
-// An afterFuncer is a parent that package context did not make, and that tells of its end itself.
-type afterFuncer interface {
-	AfterFunc(f func()) (stop func() bool)
-}
-
-type muteAfterFuncer struct {
-	*mute
-	afterFuncer
 }
 
 // newWork begins with the first context. Called with mu held.

@@ -32,9 +32,10 @@ local function mint(key, least, life)
   end)
   if not set then
     redis.call('PEXPIRE', key, 0)
-    local refused = redis.pcall('TIME').err
-    if refused and string.find(refused, 'nknown') then
-      return nil, redis.error_reply('ERR unknown command TIME')
+    local why = type(problem) == 'table' and problem.err or problem
+    if string.find(why, 'nknown') then
+      -- Which command, told only by the line that called it, is lost by now.
+      return nil, redis.error_reply('ERR unknown command ' .. (redis.pcall('TIME').err and 'TIME' or 'SET'))
     end
     error(problem)
   end

@@ -4,16 +4,24 @@ import (
 	"context"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/valueless"
 	"github.com/holdfast-go/holdfast/lock"
 )
 
 // A scope is one context that a lease has handed out. It ends with the first of the locks, and
 // with its parent; values and deadline are the parent's.
 type scope struct {
-	context.Context // ends it
-	lease           *Lease
-	end             context.CancelCauseFunc
-	values          context.Context // a context of one of the locks, if the values are not in Context
+	tie
+	lease  *Lease
+	values context.Context // a context of one of the locks
+}
+
+// A tie is a context that ends with the first of the locks, and with the parents that it stands
+// for: those that end together, as their Done tells, or cannot end. All contexts of such parents
+// share it. So any number of them costs nothing once they are dropped, as with the locks.
+type tie struct {
+	context.Context
+	end context.CancelCauseFunc
 }
 
 type leaseKey struct{}
@@ -38,31 +46,48 @@ func (l *Lease) Context(parent context.Context) context.Context {
 	for i, lease := range l.leases {
 		contexts[i] = lease.Context(parent)
 	}
-	last := contexts[len(contexts)-1]
-	s := &scope{lease: l}
-	if parent.Done() != nil {
-		s.Context, s.end = context.WithCancelCause(last)
-		for i, ctx := range contexts[:len(contexts)-1] {
-			l.follow(ctx, i, s.end)
-		}
-	} else {
-		// As with the locks, any number of contexts whose parents cannot end costs nothing once
-		// they are dropped: all of them end with one.
-		s.values = last
-		l.mu.Lock()
-		watch := l.start()
-		s.Context, s.end = l.ended, l.end
-		l.mu.Unlock()
-		if watch {
-			for i, ctx := range contexts {
-				l.follow(ctx, i, s.end)
-			}
-		}
-	}
+	s := &scope{tie: l.tie(parent, contexts), lease: l, values: contexts[len(contexts)-1]}
 	if err := l.Err(); err != nil {
 		s.end(err)
 	}
 	return s
+}
+
+// tie returns what contexts of parent end with. Each of the locks has made one of contexts of it.
+func (l *Lease) tie(parent context.Context, contexts []context.Context) tie {
+	done := parent.Done()
+	l.mu.Lock()
+	if done == nil {
+		watch := l.start()
+		t := tie{l.ended, l.end}
+		l.mu.Unlock()
+		if watch {
+			for i, ctx := range contexts {
+				l.follow(ctx, i, t.end)
+			}
+		}
+		return t
+	}
+	t, known := l.ties[done]
+	if !known {
+		t.Context, t.end = valueless.WithCancelCause(contexts[len(contexts)-1])
+		if l.ties == nil {
+			l.ties = make(map[<-chan struct{}]tie, 1)
+		}
+		l.ties[done] = t
+	}
+	l.mu.Unlock()
+	if !known {
+		for i, ctx := range contexts[:len(contexts)-1] {
+			l.follow(ctx, i, t.end)
+		}
+		context.AfterFunc(t.Context, func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			delete(l.ties, done)
+		})
+	}
+	return t
 }
 
 // follow calls end when lock i is over, of which ctx is a context. If ctx has ended with its parent, it
@@ -94,12 +119,7 @@ func (s *scope) Err() error {
 }
 
 // Deadline implements [context.Context].
-func (s *scope) Deadline() (time.Time, bool) {
-	if s.values != nil {
-		return s.values.Deadline()
-	}
-	return s.Context.Deadline()
-}
+func (s *scope) Deadline() (time.Time, bool) { return s.values.Deadline() }
 
 // Value implements [context.Context].
 func (s *scope) Value(key any) any {
@@ -107,7 +127,7 @@ func (s *scope) Value(key any) any {
 		return s.lease
 	}
 	// What ends this context is found by a key, too, and comes before the parent's values.
-	if v := s.Context.Value(key); v != nil || s.values == nil {
+	if v := s.Context.Value(key); v != nil {
 		return v
 	}
 	return s.values.Value(key)

@@ -23,6 +23,7 @@ type Lease struct {
 	ended   context.Context         // ends when the lease is over; nil: nobody has asked for it
 	end     context.CancelCauseFunc // of ended
 	watched bool                    // the locks' ends are watched, for ended
+	ties    map[<-chan struct{}]tie // by the Done of their parents, which have not ended
 }
 
 // Leases are the leases of the locks, in the order in which [New] was given them: each has the

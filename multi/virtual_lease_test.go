@@ -431,3 +431,44 @@ func TestGoroutinesOfALease(t *testing.T) {
 		require.ErrorIs(t, l.Unlock(bg), lock.ErrLost)
 	})
 }
+
+// However many contexts the work takes, those that are dropped cost nothing.
+func TestContextsDoNotPileUp(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		l := tryAll(bg, t, multi.New(of(w.client(), "a", "b")...))
+		const n = 5_000
+		type key struct{}
+		serves, stop := context.WithCancel(bg)
+		defer stop()
+		use := func() {
+			for i := range n {
+				for _, parent := range []context.Context{bg, serves, context.WithValue(serves, key{}, i)} {
+					ctx := l.Context(parent)
+					require.NoError(t, ctx.Err())
+					require.Equal(t, parent.Value(key{}), ctx.Value(key{}))
+				}
+				request, end := context.WithCancel(bg)
+				ctx := l.Context(request)
+				end()
+				require.ErrorIs(t, ctx.Err(), context.Canceled)
+				if i%100 == 0 {
+					synctest.Wait() // as the runtime keeps what many goroutines at once have taken
+				}
+			}
+			synctest.Wait()
+		}
+		use() // what is kept for later use is there now
+		before := heap()
+		use()
+		require.Less(t, heap()-before, int64(16*n), "a context takes hundreds of bytes")
+		require.NoError(t, l.Unlock(bg))
+	})
+}
+
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

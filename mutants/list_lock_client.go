@@ -75,6 +75,14 @@ var lockClientMutants = []Mutant{
 		Tests:   "^TestHealthTellsWhomTheGuardKeepsOut$",
 	},
 	{
+		Name:    "whom the guard keeps out at the start is not logged",
+		File:    "lock/client.go",
+		Old:     "	if len(out) > 0 {",
+		New:     "	if len(out) > 0 && false {",
+		Package: "lock",
+		Tests:   "^TestNodesThatTheGuardKeepsOutAtTheStartAreLogged$",
+	},
+	{
 		Name:    "a loss that the release finds is not logged",
 		File:    "lock/release.go",
 		Old:     "		h.engine.client.journal.lost(h, reason)\n",

@@ -88,7 +88,7 @@ var lockWorkMutants = []Mutant{
 	},
 	{
 		Name:    "a context has the values of another one of its parent",
-		File:    "lock/work.go",
+		File:    "internal/valueless/valueless.go",
 		Old:     "	if m.key != key {",
 		New:     "	if false {",
 		Package: "lock",
@@ -96,7 +96,7 @@ var lockWorkMutants = []Mutant{
 	},
 	{
 		Name:    "why a parent has ended is not told to the lease's contexts",
-		File:    "lock/work.go",
+		File:    "internal/valueless/valueless.go",
 		Old:     "	if m.key != key {",
 		New:     "	if true {",
 		Package: "lock",
@@ -104,7 +104,7 @@ var lockWorkMutants = []Mutant{
 	},
 	{
 		Name:    "a parent that tells of its end itself is not asked to",
-		File:    "lock/work.go",
+		File:    "internal/valueless/valueless.go",
 		Old:     "parent.(afterFuncer); ok {",
 		New:     "parent.(afterFuncer); ok && false {",
 		Package: "multi",

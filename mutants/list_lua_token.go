@@ -68,4 +68,12 @@ var luaTokenMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestAttemptInVainLeavesCountersAsTheyWere$",
 	},
+	{
+		Name:    "a command that is missing where a counter begins is not named",
+		File:    "lua/token.lua",
+		Old:     "if string.find(why, 'nknown') then",
+		New:     "if false then",
+		Package: "reentrant",
+		Tests:   "^TestCommandThatTheServerDoesNotHaveIsNamedAtOnce$/^SET$",
+	},
 }

@@ -275,8 +275,8 @@ var multiMutants = []Mutant{
 	{
 		Name:    "a context has lost its parent's values",
 		File:    "multi/context.go",
-		Old:     "v != nil || s.values == nil {",
-		New:     "v != nil || s.values != nil {",
+		Old:     "	return s.values.Value(key)\n",
+		New:     "	return nil\n",
 		Package: "multi",
 		Tests:   "^TestContextCarriesWhatItsParentDoes$",
 	},
@@ -287,5 +287,21 @@ var multiMutants = []Mutant{
 		New:     "		if err := l.leases[i].Err(); err != nil {\n			_ = l.over(err)\n		}\n		end(context.Cause(ctx))\n",
 		Package: "multi",
 		Tests:   "^TestADeadlineIsNoCancellationWhicheverLockHearsOfItFirst$",
+	},
+	{
+		Name:    "contexts of a parent that goes on pile up",
+		File:    "multi/context.go",
+		Old:     "	if !known {\n		t.Context",
+		New:     "	if known = false; !known {\n		t.Context",
+		Package: "multi",
+		Tests:   "^TestContextsDoNotPileUp$",
+	},
+	{
+		Name:    "an ended parent is followed for ever",
+		File:    "multi/context.go",
+		Old:     "			delete(l.ties, done)\n",
+		New:     "",
+		Package: "multi",
+		Tests:   "^TestContextsDoNotPileUp$",
 	},
 }

@@ -15,7 +15,7 @@ import (
 // A command that was renamed will not come back by waiting.
 func TestCommandThatTheServerDoesNotHaveIsNamedAtOnce(t *testing.T) {
 	t.Parallel()
-	for _, command := range []string{"TIME", "HSET", "PEXPIRE", "INCR"} {
+	for _, command := range []string{"TIME", "HSET", "PEXPIRE", "INCR", "SET"} {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
 			s := redistest.Start(t, "--rename-command", command, "")

@@ -54,8 +54,11 @@ var layers = map[string]layer{
 	"internal/hook": {
 		reason: "a hook tells of calls, and knows nobody's types",
 	},
+	"internal/valueless": {
+		reason: "contexts end in the same way whatever they are for",
+	},
 	"lock": {
-		own:    []string{"internal/hook", "internal/kind", "lua", "redlock", "waiter", "watchdog"},
+		own:    []string{"internal/hook", "internal/kind", "internal/valueless", "lua", "redlock", "waiter", "watchdog"},
 		others: []string{goRedis, backoff, uuid},
 		reason: "lock is the engine under every kind of lock and knows none of them",
 	},
@@ -93,7 +96,7 @@ var layers = map[string]layer{
 		reason: "a fake is the real locks on nodes in memory; the locks that tests need they make themselves",
 	},
 	"multi": {
-		own:    []string{"lock"},
+		own:    []string{"internal/valueless", "lock"},
 		reason: "multi takes locks of every kind, and knows no more of them than any program does",
 	},
 }
