@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -267,6 +268,20 @@ func TestEventsAreJSON(t *testing.T) {
 	require.Regexp(t, `^\{"event":"released","name":"x","id":"[^"]+:1"\}$`, list[1])
 	_, _, errs = run(t, redisURL(server.Addr()), "run", "--json", "x", "--", "no-such-command")
 	require.JSONEq(t, `{"event":"error","error":"exec: \"no-such-command\": executable file not found in $PATH","exitCode":127}`, errs)
+}
+
+// With --json, stderr has JSON and nothing else, what the library logs included.
+func TestLogIsJSON(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	p := begin(t, command(t, redisURL(server.Addr()), "run", "--json", "-v", "--ttl", "2s", "--grace", "50ms", "x", "-c", sleeper))
+	p.says("ready")
+	require.NoError(t, server.Client(t).Del(t.Context(), "lock:{x}").Err())
+	require.Equal(t, exitLost, p.wait())
+	require.Contains(t, p.err.String(), `"msg":"lock: lease lost"`)
+	for _, line := range lines(p.err.String()) {
+		require.True(t, json.Valid([]byte(line)), line)
+	}
 }
 
 // A server that is silent, as behind a firewall, keeps nobody from giving up.
