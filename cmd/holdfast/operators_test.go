@@ -122,6 +122,18 @@ func TestNoQuorumIsToldByEveryCommand(t *testing.T) {
 	}
 }
 
+// A pattern that cannot be is no list without locks.
+func TestPatternThatCannotBeIsRefused(t *testing.T) {
+	t.Parallel()
+	url := redisURL(redistest.Start(t).Addr())
+	for _, args := range [][]string{{"list", "["}, {"list", "--json", "["}, {"top", "["}, {"top", "--json", "["}} {
+		code, out, errs := run(t, url, args...)
+		require.Equal(t, exitUsage, code, args)
+		require.Empty(t, out)
+		require.Contains(t, errs, "without its ]")
+	}
+}
+
 func TestWaitEndsWhenTheLockIsFree(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)

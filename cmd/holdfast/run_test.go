@@ -27,6 +27,10 @@ func TestExitCodes(t *testing.T) {
 	path := t.TempDir() // has nothing that can be executed
 	require.NoError(t, os.WriteFile(filepath.Join(path, "a-text"), nil, 0o600))
 	require.NoError(t, os.Mkdir(filepath.Join(path, "a-directory"), 0o700))
+	scripts := t.TempDir()
+	for name, first := range map[string]string{"no-interpreter": "#!/no/such/program\n", "no-program": "echo no first line\n"} {
+		require.NoError(t, os.WriteFile(filepath.Join(scripts, name), []byte(first), 0o700))
+	}
 	for _, c := range []struct {
 		code int
 		args []string
@@ -66,6 +70,8 @@ func TestExitCodes(t *testing.T) {
 		{126, []string{"x7", "--", "/tmp"}, "/tmp.*is a directory"},
 		{126, []string{"x5", "--", "a-text"}, `a-text.*permission denied`},
 		{127, []string{"x5", "--", "a-directory"}, `a-directory.*not found`},
+		{127, []string{"x10", "--", filepath.Join(scripts, "no-interpreter")}, `no-interpreter: no such file.*interpreter`},
+		{126, []string{"x11", "--", filepath.Join(scripts, "no-program")}, `exec format error`},
 		{0, []string{"--wait", "1ns", "x8", "--", "true"}, `^$`},
 		{75, []string{"--wait", "1ns", "taken", "--", "true"}, `lock "taken": locked by another`},
 		{0, []string{"--restart-guard", "1s", "--ttl", "1s", "x9", "--", "true"}, `^$`},
