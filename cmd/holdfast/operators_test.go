@@ -316,6 +316,21 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 	}
 }
 
+// A server that is silent, as behind a firewall, is one that cannot be reached, however patient its URL has the client be.
+func TestDoctorGivesASilentServerUp(t *testing.T) {
+	t.Parallel()
+	for _, scheme := range []string{"redis", "redis+cluster"} {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			proxy := redistest.NewProxy(t, redistest.Start(t).Addr())
+			proxy.Blackhole(true)
+			code, out, errs := run(t, scheme+"://"+proxy.Addr()+"?read_timeout=0", "doctor")
+			require.Equal(t, exitNoQuorum, code, errs)
+			require.Contains(t, out, "cannot be reached")
+		})
+	}
+}
+
 // A shifted server is one whose clock is ahead of this machine's by so much.
 type shifted time.Duration
 

@@ -178,6 +178,7 @@ func cluster(u *url.URL, q url.Values) (redis.UniversalClient, error) {
 		o.TLSConfig.ServerName = "" // that of the first server; each has its own
 	}
 	t.apply(o.TLSConfig)
+	o.ContextTimeoutEnabled = true // doctor has no client of its own for each of its servers
 	return redis.NewClusterClient(o), nil
 }
 
