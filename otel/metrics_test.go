@@ -325,3 +325,31 @@ func TestNothingIsLeftWhenEverythingIsOver(t *testing.T) {
 	require.Zero(t, r.sum("holdfast.leases", "holdfast.lock.name", "a1"), "names are mapped")
 	require.Positive(t, r.sum("holdfast.acquire.duration", "holdfast.lock.name", "a"))
 }
+
+func TestNamesAreNoAttributesUnlessTheyAreMapped(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0)
+	tell(bg, r.observer) // of everything that there is to tell, about a lock "orders"
+	all := r.metrics()
+	require.NotEmpty(t, all)
+	for name, m := range all {
+		for _, p := range points(m) {
+			for _, kv := range p.attrs.ToSlice() {
+				require.NotContains(t, kv.Value.String(), "orders", "%s of %s", kv.Key, name)
+			}
+		}
+	}
+}
+
+// What goes up and down is a sum, so that it can be added up over processes; the oldest wait is not.
+func TestWhatGoesUpAndDownIsASum(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0)
+	tell(bg, r.observer)
+	for _, name := range []string{"holdfast.waiters", "holdfast.leases"} {
+		sum, is := r.metrics()[name].Data.(metricdata.Sum[int64])
+		require.True(t, is, name)
+		require.False(t, sum.IsMonotonic, name)
+	}
+	require.IsType(t, metricdata.Gauge[float64]{}, r.metrics()["holdfast.waiting.oldest"].Data)
+}

@@ -5,13 +5,16 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/VictoriaMetrics/metricsql"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/reentrant"
 )
 
 // exported is what the collector has: labels by metric.
@@ -182,4 +185,55 @@ func check(t *testing.T, expr string, have map[string][]string) []string {
 		require.True(t, slices.Contains(known, l), "%s: no label %s", expr, l)
 	}
 	return names
+}
+
+func TestNamesAreNoLabelsUnlessTheyAreMapped(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1)
+	require.NoError(t, r.lock(reentrant.New(r.client(), "orders:42")).Unlock(bg))
+	r.exceeds(0, "holdfast_node_requests_total")
+	families, err := r.registry.Gather()
+	require.NoError(t, err)
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				require.NotEqual(t, "name", l.GetName(), f.GetName())
+				require.NotContains(t, l.GetValue(), "orders", f.GetName())
+			}
+		}
+	}
+}
+
+// The scrape that the README shows, of one goroutine that has a lock and another one that waits for it: its series are there,
+// and whole numbers are what they are there: renewals may be more by now.
+func TestTheScrapeOfTheReadmeIsOne(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	r := newRig(t, 1)
+	m := reentrant.New(r.client(lock.WithTTL(9*time.Second)), "orders:42")
+	l := r.lock(m)
+	next := wait(bg, m)
+	r.exceeds(0, "holdfast_waiting_oldest_seconds", "kind", "reentrant")
+	r.exceeds(0, "holdfast_renewals_total", "kind", "reentrant", "outcome", "confirmed")
+	lines := regexp.MustCompile(`(?m)^(holdfast_\w+)\{(.*)\} (\S+)$`).FindAllStringSubmatch(string(text), -1)
+	require.Greater(t, len(lines), 5)
+	for _, line := range lines {
+		var labels []string
+		for _, l := range regexp.MustCompile(`(\w+)="(\w*)"`).FindAllStringSubmatch(line[2], -1) {
+			labels = append(labels, l[1], l[2])
+		}
+		series := r.metric(base(line[1]), labels...)
+		require.Len(t, series.GetLabel(), len(labels)/2, line[0])
+		if n, err := strconv.Atoi(line[3]); err == nil {
+			if line[1] == "holdfast_renewals_total" {
+				require.GreaterOrEqual(t, value(series), float64(n), line[0])
+			} else {
+				require.EqualValues(t, n, value(series), line[0])
+			}
+		}
+	}
+	require.NoError(t, l.Unlock(bg))
+	require.NoError(t, r.await(next))
+	r.over()
 }

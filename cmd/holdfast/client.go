@@ -77,13 +77,21 @@ func (a *app) locks(servers []server, options ...lock.ClientOption) (*lock.Clien
 	}
 	options = append(common, options...)
 	if a.verbose {
-		options = append(options, lock.WithLogger(slog.New(slog.NewTextHandler(a.stderr, nil))))
+		options = append(options, lock.WithLogger(slog.New(a.logHandler())))
 	}
 	c, err := lock.NewClient(nodes, options...)
 	if err != nil {
 		return nil, exit(exitNoQuorum, err)
 	}
 	return c, nil
+}
+
+// logHandler prints what the library logs, in the form of everything else on stderr.
+func (a *app) logHandler() slog.Handler {
+	if a.json {
+		return slog.NewJSONHandler(a.stderr, nil)
+	}
+	return slog.NewTextHandler(a.stderr, nil)
 }
 
 // silent is no log.

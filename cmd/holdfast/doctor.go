@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -89,18 +90,26 @@ func (a *app) examine(cmd *cobra.Command) (*examination, error) {
 		all.Go(func() { found[i] = a.examineServer(cmd.Context(), s) })
 	}
 	all.Wait()
+	reachable := 0
 	for _, nodes := range found {
 		x.Nodes = append(x.Nodes, nodes...)
+		if slices.ContainsFunc(nodes, func(e *nodeExam) bool { return e.Reachable }) {
+			reachable++
+		}
 	}
-	x.together(cmd, a, servers)
+	x.together(cmd, a, servers, reachable)
 	x.Verdict = x.verdict()
 	return x, nil
 }
 
 // together looks at what no server tells alone.
-func (x *examination) together(cmd *cobra.Command, a *app, servers []server) {
-	x.Spare = -(len(servers)/2 + 1)
-	c, err := a.locks(servers, lock.WithNodeTimeout(patience))
+func (x *examination) together(cmd *cobra.Command, a *app, servers []server, reachable int) {
+	quorum := len(servers)/2 + 1
+	x.Spare = -quorum
+	c, err := (*lock.Client)(nil), fmt.Errorf("%d of %d servers can be reached, and locks need %d", reachable, len(servers), quorum)
+	if reachable >= quorum { // else it would be waited for, and for long with this timeout
+		c, err = a.locks(servers, lock.WithNodeTimeout(patience))
+	}
 	if err == nil {
 		x.Spare = lock.Spare(c.Health(cmd.Context()))
 		_ = c.Close() // it has no lock

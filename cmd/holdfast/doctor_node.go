@@ -80,7 +80,9 @@ func (a *app) examineServer(ctx context.Context, s server) []*nodeExam {
 		exams = []*nodeExam{e}
 	case *redis.ClusterClient:
 		var mu sync.Mutex
-		err := c.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error {
+		bound, cancel := context.WithTimeout(ctx, 2*pingTimeout) // for which masters there are, and for one that is silent
+		defer cancel()
+		err := c.ForEachMaster(bound, func(ctx context.Context, master *redis.Client) error {
 			e := &nodeExam{Server: s.name, Address: master.Options().Addr, Findings: []finding{}}
 			e.examine(ctx, master)
 			mu.Lock()
@@ -99,10 +101,11 @@ func (a *app) examineServer(ctx context.Context, s server) []*nodeExam {
 	return exams
 }
 
-// impatient is a client of the same server that tries once, so that what it tells is about one try.
+// impatient is a client of the same server that tries once, so that what it tells is about one try, and for no longer than it
+// is given.
 func impatient(c *redis.Client) *redis.Client {
 	o := *c.Options()
-	o.MaxRetries, o.DialerRetries = -1, 1
+	o.MaxRetries, o.DialerRetries, o.ContextTimeoutEnabled = -1, 1, true
 	return redis.NewClient(&o)
 }
 

@@ -101,7 +101,10 @@ func start(cmd *exec.Cmd, warn func(text string)) (*group, error) {
 		g.terminal.takeBack()
 		close(g.gone)
 	}()
-	if err := <-started; err != nil {
+	switch err := <-started; {
+	case errors.Is(err, fs.ErrNotExist): // find has seen the command itself
+		return nil, exit(exitNotFound, fmt.Errorf("%w: the interpreter that its first line names, or the command by now", err))
+	case err != nil:
 		return nil, exit(exitCannotRun, err)
 	}
 	return g, nil

@@ -64,7 +64,7 @@ func each(cmd *cobra.Command, fn func(*cobra.Command)) {
 
 func TestShellCompletion(t *testing.T) {
 	t.Parallel()
-	for _, shell := range []string{"bash", "zsh", "fish"} {
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		code, out, _ := run(t, "", "completion", shell)
 		require.Zero(t, code)
 		require.Contains(t, out, "holdfast")

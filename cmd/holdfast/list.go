@@ -32,7 +32,11 @@ stderr has an object whose "event" is warning.`,
 				return err
 			}
 			defer closing()
-			views, err := survey(cmd.Context(), c, append(args, "")[0])
+			pattern := append(args, "")[0]
+			if err := checkPattern(c, pattern); err != nil {
+				return err
+			}
+			views, err := survey(cmd.Context(), c, pattern)
 			if a.json {
 				for _, v := range views {
 					if err := document(cmd.OutOrStdout(), v); err != nil {
@@ -45,6 +49,19 @@ stderr has an object whose "event" is warning.`,
 			return a.tolerate(err)
 		},
 	}
+}
+
+// checkPattern refuses a pattern that locks cannot be listed by. No server is asked: a list looks at its pattern first, and
+// has no time for more.
+func checkPattern(c *lock.Client, pattern string) error {
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, err := range lock.List(over, c, pattern) {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return exit(exitUsage, err)
+		}
+	}
+	return nil
 }
 
 // survey looks at all locks, in the order of their names. The error joins what could not be seen; the locks that could

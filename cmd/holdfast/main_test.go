@@ -96,7 +96,12 @@ type process struct {
 // command is holdfast with these servers and arguments. Nothing of the environment that tests are run in
 // says where servers are.
 func command(t *testing.T, servers string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(t.Context(), binary, args...)
+	return commandOf(t, servers, binary, args...)
+}
+
+// commandOf is another program in the same environment.
+func commandOf(t *testing.T, servers, program string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(t.Context(), program, args...)
 	for _, v := range os.Environ() {
 		if !strings.HasPrefix(v, "HOLDFAST_") && !strings.HasPrefix(v, "GORACE=") {
 			cmd.Env = append(cmd.Env, v)

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/redistest"
@@ -119,6 +122,18 @@ func TestNoQuorumIsToldByEveryCommand(t *testing.T) {
 	}
 }
 
+// A pattern that cannot be is no list without locks.
+func TestPatternThatCannotBeIsRefused(t *testing.T) {
+	t.Parallel()
+	url := redisURL(redistest.Start(t).Addr())
+	for _, args := range [][]string{{"list", "["}, {"list", "--json", "["}, {"top", "["}, {"top", "--json", "["}} {
+		code, out, errs := run(t, url, args...)
+		require.Equal(t, exitUsage, code, args)
+		require.Empty(t, out)
+		require.Contains(t, errs, "without its ]")
+	}
+}
+
 func TestWaitEndsWhenTheLockIsFree(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
@@ -148,6 +163,11 @@ func TestWaitEndsWhenTheLockIsFree(t *testing.T) {
 	p.signal(syscall.SIGTERM)
 	require.Equal(t, 128+15, p.wait())
 	require.Zero(t, w.wait())
+	code, out, errs := run(t, url, "wait", "--json", "x")
+	require.Zero(t, code, errs)
+	var v lockView
+	decode(t, out, &v)
+	require.Equal(t, []string{"x", "free"}, []string{v.Name, v.Status})
 }
 
 func TestUnlockRefusesToGuess(t *testing.T) {
@@ -245,6 +265,12 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 	mute := redistest.Start(t)
 	rdb := mute.Client(t)
 	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "weak", "on", ">pw", "~*", "&*", "+@all", "-zadd", "-scan").Err())
+	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "dumb", "on", ">pw", "~*", "&*", "+@all", "-@scripting").Err())
+	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "deaf", "on", ">pw", "~*", "resetchannels", "+@all").Err())
+	would := redistest.Start(t, "--maxmemory-policy", "allkeys-lru")
+	host, port, err := net.SplitHostPort(good[0].Addr())
+	require.NoError(t, err)
+	replica := redistest.Start(t, "--replicaof", host+" "+port)
 	a, b := redisURL(good[0].Addr()), redisURL(good[1].Addr())
 	for name, c := range map[string]struct {
 		servers []string
@@ -267,6 +293,14 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 		"rights": {[]string{"redis://weak:pw@" + mute.Addr()}, exitFailed, []string{
 			"a place in a queue cannot be taken and given back", "refuses SCAN",
 		}, "a mutex cannot be taken"},
+		"no scripts": {[]string{"redis://dumb:pw@" + mute.Addr()}, exitNoQuorum, []string{
+			"runs no scripts for this user", "no lock can be taken",
+		}, "and nothing is wrong"},
+		"no messages": {[]string{"redis://deaf:pw@" + mute.Addr()}, exitFailed, []string{"does not let this user subscribe"}, ""},
+		"a replica": {[]string{redisURL(replica.Addr())}, exitNoQuorum, []string{
+			"it is a slave: locks need a master", "no lock can be taken",
+		}, "and nothing is wrong"},
+		"eviction, but no bound": {[]string{redisURL(would.Addr())}, 0, []string{"with a maxmemory, it would evict locks", "nothing is wrong"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -279,6 +313,55 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 				require.NotContains(t, out, c.not)
 			}
 		})
+	}
+}
+
+// A server that is silent, as behind a firewall, is one that cannot be reached, however patient its URL has the client be.
+func TestDoctorGivesASilentServerUp(t *testing.T) {
+	t.Parallel()
+	for _, scheme := range []string{"redis", "redis+cluster"} {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			proxy := redistest.NewProxy(t, redistest.Start(t).Addr())
+			proxy.Blackhole(true)
+			code, out, errs := run(t, scheme+"://"+proxy.Addr()+"?read_timeout=0", "doctor")
+			require.Equal(t, exitNoQuorum, code, errs)
+			require.Contains(t, out, "cannot be reached")
+		})
+	}
+}
+
+// A shifted server is one whose clock is ahead of this machine's by so much.
+type shifted time.Duration
+
+func (s shifted) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (s shifted) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		err := next(ctx, cmd)
+		if there, is := cmd.(*redis.TimeCmd); is {
+			there.SetVal(there.Val().Add(time.Duration(s)))
+		}
+		return err
+	}
+}
+
+func (s shifted) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
+func TestDoctorTellsOfClocksThatAreFarApart(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	for _, shift := range []time.Duration{longest, -longest} {
+		rdb := server.Client(t)
+		rdb.AddHook(shifted(shift))
+		e := new(nodeExam)
+		require.True(t, e.examine(t.Context(), rdb))
+		require.InDelta(t, shift.Seconds(), e.ClockOffset/1000, longest.Seconds()/2, "a busy machine aside")
+		require.Len(t, e.Findings, 1)
+		require.Equal(t, advice, e.Findings[0].Level)
+		require.Contains(t, e.Findings[0].Text, "from this machine's. Locks do not depend on it")
 	}
 }
 
@@ -299,6 +382,8 @@ func TestDoctorMeasures(t *testing.T) {
 	require.LessOrEqual(t, n.RoundTrip.Min, n.RoundTrip.Median)
 	require.LessOrEqual(t, n.RoundTrip.Median, n.RoundTrip.Max)
 	require.Less(t, n.ClockOffset, float64(longest.Milliseconds()), "its clock is ours")
+	require.Equal(t, server.Info(t, "server", "redis_version"), strings.Fields(n.Version)[1])
+	require.Empty(t, n.Findings)
 	// Nothing is left but counters that expire by themselves.
 	for _, key := range server.Keys(t) {
 		left := server.Client(t).PTTL(t.Context(), key).Val()

@@ -73,6 +73,9 @@ The last two take the parameters of go-redis' ParseFailoverURL and ParseClusterU
 rediss, too. The user and password in a Sentinel URL are for the Sentinels; username= and password=
 are for the servers. Percent-encode special characters: a comma in a password is %2C.
 
+With TLS there are cacert=, cert= and key=, which are files as redis-cli's options of these names; sni=, the name
+in the certificate if that is not the host; and skip_verify=true, which trusts whoever answers.
+
 Put a password into HOLDFAST_REDIS and not on the command line, where every user of the machine can
 see it. It never appears in what holdfast prints.`,
 		Example: `  export HOLDFAST_REDIS=redis://localhost:6379

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -26,6 +27,10 @@ func TestExitCodes(t *testing.T) {
 	path := t.TempDir() // has nothing that can be executed
 	require.NoError(t, os.WriteFile(filepath.Join(path, "a-text"), nil, 0o600))
 	require.NoError(t, os.Mkdir(filepath.Join(path, "a-directory"), 0o700))
+	scripts := t.TempDir()
+	for name, first := range map[string]string{"no-interpreter": "#!/no/such/program\n", "no-program": "echo no first line\n"} {
+		require.NoError(t, os.WriteFile(filepath.Join(scripts, name), []byte(first), 0o700))
+	}
 	for _, c := range []struct {
 		code int
 		args []string
@@ -65,6 +70,8 @@ func TestExitCodes(t *testing.T) {
 		{126, []string{"x7", "--", "/tmp"}, "/tmp.*is a directory"},
 		{126, []string{"x5", "--", "a-text"}, `a-text.*permission denied`},
 		{127, []string{"x5", "--", "a-directory"}, `a-directory.*not found`},
+		{127, []string{"x10", "--", filepath.Join(scripts, "no-interpreter")}, `no-interpreter: no such file.*interpreter`},
+		{126, []string{"x11", "--", filepath.Join(scripts, "no-program")}, `exec format error`},
 		{0, []string{"--wait", "1ns", "x8", "--", "true"}, `^$`},
 		{75, []string{"--wait", "1ns", "taken", "--", "true"}, `lock "taken": locked by another`},
 		{0, []string{"--restart-guard", "1s", "--ttl", "1s", "x9", "--", "true"}, `^$`},
@@ -267,6 +274,20 @@ func TestEventsAreJSON(t *testing.T) {
 	require.Regexp(t, `^\{"event":"released","name":"x","id":"[^"]+:1"\}$`, list[1])
 	_, _, errs = run(t, redisURL(server.Addr()), "run", "--json", "x", "--", "no-such-command")
 	require.JSONEq(t, `{"event":"error","error":"exec: \"no-such-command\": executable file not found in $PATH","exitCode":127}`, errs)
+}
+
+// With --json, stderr has JSON and nothing else, what the library logs included.
+func TestLogIsJSON(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	p := begin(t, command(t, redisURL(server.Addr()), "run", "--json", "-v", "--ttl", "2s", "--grace", "50ms", "x", "-c", sleeper))
+	p.says("ready")
+	require.NoError(t, server.Client(t).Del(t.Context(), "lock:{x}").Err())
+	require.Equal(t, exitLost, p.wait())
+	require.Contains(t, p.err.String(), `"msg":"lock: lease lost"`)
+	for _, line := range lines(p.err.String()) {
+		require.True(t, json.Valid([]byte(line)), line)
+	}
 }
 
 // A server that is silent, as behind a firewall, keeps nobody from giving up.

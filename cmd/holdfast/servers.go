@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -13,11 +16,12 @@ import (
 const (
 	serversEnv     = "HOLDFAST_REDIS"
 	defaultServers = "redis://localhost:6379"
+	sentinelPort   = "26379"
 )
 
 // A server is one node: how to reach it, and what to call it.
 type server struct {
-	name   string // without user, password and parameters
+	name   string // without user, password and parameters, but for the name of a Sentinel's master
 	client redis.UniversalClient
 }
 
@@ -51,7 +55,10 @@ func disconnect(servers []server) {
 	}
 }
 
-var errNoURL = errors.New("it is not a URL such as redis://host:6379; special characters in a password must be percent-encoded")
+var (
+	errNoURL    = errors.New("it is not a URL such as redis://host:6379; special characters in a password must be percent-encoded")
+	errNoScheme = errors.New("it begins with none of redis://, rediss://, unix://, redis+sentinel:// and redis+cluster://")
+)
 
 // parseServer makes the client for one URL. No part of the URL that could be, or contain, a password is in
 // the name or the error: where special characters of a password are not encoded, any part may be.
@@ -60,45 +67,132 @@ func parseServer(text string) (server, error) {
 	if err != nil || u.Scheme == "" || u.Fragment != "" || strings.Contains(u.Path+u.RawQuery, "@") {
 		return server{}, errNoURL // err quotes the URL
 	}
+	name := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 	scheme, form, _ := strings.Cut(u.Scheme, "+")
-	s := server{name: (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()}
-	fail := func(err error) (server, error) { return server{}, fmt.Errorf("%s: %w", s.name, withoutSecrets(u, err)) }
-	u.Scheme = scheme
+	var dial func(*url.URL, url.Values) (redis.UniversalClient, error)
 	switch {
-	case form == "" && (scheme == "redis" || scheme == "rediss" || scheme == "unix"):
-		if q := u.Query(); q.Has("master_name") || q.Has("addr") {
-			return fail(errors.New("master_name and addr are for redis+sentinel:// and redis+cluster://"))
-		}
-		o, err := redis.ParseURL(u.String())
-		if err != nil {
-			return fail(err)
-		}
-		s.client = redis.NewClient(o)
+	case form == "" && (scheme == "redis" || scheme == "rediss"):
+		dial = single
+	case form == "" && scheme == "unix":
+		dial = socket
 	case form == "sentinel" && (scheme == "redis" || scheme == "rediss"):
-		o, err := redis.ParseFailoverURL(u.String())
-		if err == nil && o.MasterName == "" {
-			err = errors.New("the master's name is missing: add ?master_name=…")
+		dial = sentinel
+		if master := u.Query().Get("master_name"); master != "" {
+			name.RawQuery = url.Values{"master_name": {master}}.Encode() // one Sentinel knows several
 		}
-		if err != nil {
-			return fail(err)
-		}
-		s.client = redis.NewFailoverClient(o)
 	case form == "cluster" && (scheme == "redis" || scheme == "rediss"):
-		o, err := redis.ParseClusterURL(u.String())
-		if err != nil {
-			return fail(err)
-		}
-		s.client = redis.NewClusterClient(o)
+		dial = cluster
 	default:
-		return server{}, errors.New("it begins with none of redis://, rediss://, unix://, redis+sentinel:// and redis+cluster://")
+		return server{}, errNoScheme
+	}
+	if u.Opaque != "" {
+		return server{}, errNoURL // redis:host, whose host would not be seen
+	}
+	u.Scheme = scheme
+	q, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return server{}, errNoURL
+	}
+	s := server{name: name.String()}
+	if err = checkParameters(q, scheme == "rediss"); err == nil {
+		s.client, err = dial(u, q)
+	}
+	if err != nil {
+		return server{}, fmt.Errorf("%s: %w", s.name, withoutSecrets(u, err))
 	}
 	return s, nil
+}
+
+// with is u with these parameters.
+func with(u *url.URL, q url.Values) string {
+	v := *u
+	v.RawQuery = q.Encode()
+	return v.String()
+}
+
+func single(u *url.URL, q url.Values) (redis.UniversalClient, error) {
+	if q.Has("master_name") || q.Has("addr") {
+		return nil, errors.New("master_name and addr are for redis+sentinel:// and redis+cluster://")
+	}
+	t, err := takeTLS(q)
+	if err != nil {
+		return nil, err
+	}
+	o, err := redis.ParseURL(with(u, q))
+	if err != nil {
+		return nil, err
+	}
+	if err := checkDatabase(o.DB); err != nil {
+		return nil, err
+	}
+	t.apply(o.TLSConfig)
+	return redis.NewClient(o), nil
+}
+
+func socket(u *url.URL, q url.Values) (redis.UniversalClient, error) {
+	if u.Host != "" {
+		return nil, errors.New("a socket has no host: its path begins with the third slash, as in unix:///run/redis.sock")
+	}
+	return single(u, q)
+}
+
+// sentinel asks the Sentinels for their master, and again when that has changed.
+func sentinel(u *url.URL, q url.Values) (redis.UniversalClient, error) {
+	if q.Get("master_name") == "" {
+		return nil, errors.New("the master's name is missing: add ?master_name=…")
+	}
+	t, err := takeTLS(q)
+	if err != nil {
+		return nil, err
+	}
+	if u.Port() == "" {
+		u.Host = net.JoinHostPort(cmp.Or(u.Hostname(), "localhost"), sentinelPort) // and not that of a server
+	}
+	o, err := redis.ParseFailoverURL(with(u, q))
+	if err != nil {
+		return nil, err
+	}
+	if err := checkDatabase(o.DB); err != nil {
+		return nil, err
+	}
+	if o.TLSConfig != nil {
+		o.TLSConfig.ServerName = "" // that of the first Sentinel; each server has its own
+	}
+	t.apply(o.TLSConfig)
+	return redis.NewFailoverClient(o), nil
+}
+
+func cluster(u *url.URL, q url.Values) (redis.UniversalClient, error) {
+	if database := strings.Trim(u.Path, "/"); database != "" && database != "0" {
+		return nil, errors.New("a Cluster has no databases: leave the path out")
+	}
+	t, err := takeTLS(q)
+	if err != nil {
+		return nil, err
+	}
+	o, err := redis.ParseClusterURL(with(u, q))
+	if err != nil {
+		return nil, err
+	}
+	if o.TLSConfig != nil {
+		o.TLSConfig.ServerName = "" // that of the first server; each has its own
+	}
+	t.apply(o.TLSConfig)
+	o.ContextTimeoutEnabled = true // doctor has no client of its own for each of its servers
+	return redis.NewClusterClient(o), nil
+}
+
+func checkDatabase(n int) error {
+	if n < 0 {
+		return fmt.Errorf("there is no database %d", n)
+	}
+	return nil
 }
 
 // withoutSecrets is err, unless that contains the value of a parameter or a password of u.
 func withoutSecrets(u *url.URL, err error) error {
 	password, _ := u.User.Password()
-	for _, secret := range append([]string{password}, u.Query()["password"]...) {
+	for _, secret := range slices.Concat([]string{password}, u.Query()["password"]) {
 		if secret != "" && strings.Contains(err.Error(), secret) {
 			return errors.New("a parameter of the URL is wrong")
 		}

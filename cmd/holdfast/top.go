@@ -41,6 +41,9 @@ With --json, one document: "nodes" ("address", "up", "votes", "error") and "lock
 			}
 			defer closing()
 			t := &top{client: c, pattern: append(args, "")[0], interval: interval}
+			if err := checkPattern(c, t.pattern); err != nil {
+				return err
+			}
 			out := cmd.OutOrStdout()
 			switch {
 			case a.json:

@@ -68,22 +68,29 @@ func (s *Sentinel) hurry() {
 
 func startSentinelProcess(t testing.TB, master *Server) *Server {
 	t.Helper()
-	// In a file that may be written to, since a sentinel keeps its state there.
-	config := filepath.Join(t.TempDir(), "sentinel.conf")
-	text := fmt.Sprintf(`sentinel monitor %[1]s %[2]s %[3]d 1
+	return StartSentinelWith(t, fmt.Sprintf(`sentinel monitor %[1]s %[2]s %[3]d 1
 sentinel down-after-milliseconds %[1]s %[4]d
 sentinel failover-timeout %[1]s 5000
-`, MasterName, host, master.Port(), sentinelDownAfter.Milliseconds())
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+`, MasterName, host, master.Port(), sentinelDownAfter.Milliseconds()))
+}
+
+// StartSentinelWith starts a sentinel alone, with this configuration and further arguments, for what
+// [StartSentinel] does not have, such as several masters. It returns when the sentinel answers.
+func StartSentinelWith(t testing.TB, config string, args ...string) *Server {
+	t.Helper()
+	// In a file that may be written to, since a sentinel keeps its state there.
+	file := filepath.Join(t.TempDir(), "sentinel.conf")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatalf("redistest: sentinel: %v", err)
 	}
-	return startN(t, 1, sentinelLine(config))[0]
+	return startN(t, 1, sentinelLine(file, args))[0]
 }
 
 // sentinelLine leaves the options for data out: a sentinel has none.
-func sentinelLine(config string) func(*Server) []string {
+func sentinelLine(config string, args []string) func(*Server) []string {
 	return func(s *Server) []string {
-		return []string{config, "--port", fmt.Sprint(s.port), "--bind", host, "--dir", s.dir, "--sentinel"}
+		line := []string{config, "--port", fmt.Sprint(s.port), "--bind", host, "--dir", s.dir}
+		return append(append(line, args...), "--sentinel")
 	}
 }
 
