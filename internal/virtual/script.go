@@ -3,19 +3,57 @@ package virtual
 import (
 	"crypto/sha1" //nolint:gosec // it is what Redis calls scripts by
 	"encoding/hex"
+	"strconv"
 	"strings"
+	"sync"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/parse"
 )
 
+// A script is one that a node was told. It is the same for all nodes, and immutable once it is compiled.
+type script struct {
+	source string
+	sha    string
+
+	once     sync.Once
+	compiled *lua.FunctionProto // nil: miniredis is to run it, or to say why it cannot
+}
+
+// scripts are all that were ever told, by their sources.
+var scripts sync.Map
+
+func scriptOf(source string) *script {
+	if s, ok := scripts.Load(source); ok {
+		return s.(*script)
+	}
+	s, _ := scripts.LoadOrStore(source, &script{source: source, sha: hash(source)})
+	return s.(*script)
+}
+
+// ours tells whether an interpreter here may run s.
+func (s *script) ours() bool {
+	s.once.Do(func() {
+		chunk, err := parse.Parse(strings.NewReader(s.source), "<string>") // as miniredis calls it in errors
+		if err != nil {
+			return
+		}
+		if compiled, err := lua.Compile(chunk, ""); err == nil && contained(compiled) {
+			s.compiled = compiled
+		}
+	})
+	return s.compiled != nil
+}
+
 // Load has the node know scripts by their hashes until it is killed or told SCRIPT FLUSH.
-// miniredis would parse each of them anew for each node, which is most of the work of a
-// short test.
 func (n *Node) Load(sources ...string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, source := range sources {
-		n.scripts[hash(source)] = source
+		s := scriptOf(source)
+		n.scripts[s.sha] = s
 	}
 }
 
@@ -24,8 +62,7 @@ func hash(source string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// script executes commands that concern scripts which were loaded, and tells whether it
-// has answered.
+// script executes commands that concern scripts, if miniredis is not to, and tells whether it has answered.
 func (n *Node) script(c *server.Peer, name string, args []string) bool {
 	switch {
 	case name == "SCRIPT" && len(args) == 2 && strings.EqualFold(args[0], "LOAD"):
@@ -36,15 +73,66 @@ func (n *Node) script(c *server.Peer, name string, args []string) bool {
 		n.mu.Lock()
 		clear(n.scripts)
 		n.mu.Unlock()
-	case name == "EVALSHA" && len(args) > 0:
+	case name == "EVAL" && len(args) > 0:
+		s := scriptOf(args[0])
 		n.mu.Lock()
-		source, known := n.scripts[args[0]]
-		running := n.server
+		on := n.runner
 		n.mu.Unlock()
-		if known && running != nil {
-			running.Server().Dispatch(c, append([]string{"EVAL", source}, args[1:]...))
+		if on.run(s, c, args[1:]) {
+			n.mu.Lock()
+			n.scripts[s.sha] = s
+			n.mu.Unlock()
 			return true
 		}
+	case name == "EVALSHA" && len(args) > 0:
+		n.mu.Lock()
+		s, on := n.scripts[args[0]], n.runner
+		n.mu.Unlock()
+		if s == nil || on == nil {
+			return false
+		}
+		if !on.run(s, c, args[1:]) {
+			on.memory.Server().Dispatch(c, append([]string{"EVAL", s.source}, args[1:]...))
+		}
+		return true
 	}
 	return false
+}
+
+// A runner runs the scripts of a node from its start until it is killed.
+type runner struct {
+	memory      *miniredis.Miniredis
+	server      *server.Server
+	interpreter *interpreter // guarded by memory's mutex; nil: there is none yet
+}
+
+// run runs a script that is called by c with what follows the script in an EVAL. It tells whether it has answered; otherwise miniredis
+// is to run the script.
+func (r *runner) run(s *script, c *server.Peer, args []string) bool {
+	if r == nil || len(args) == 0 || !ordinary(c) || !s.ours() {
+		return false
+	}
+	keys, err := strconv.Atoi(args[0])
+	if err != nil || keys < 0 || keys >= len(args) {
+		return false
+	}
+	r.memory.Lock()
+	defer r.memory.Unlock()
+	if r.interpreter == nil {
+		r.interpreter = takeInterpreter()
+	}
+	if !r.interpreter.run(s, r.server, c, args[1:1+keys], args[1+keys:]) {
+		r.interpreter = nil
+	}
+	return true
+}
+
+// end gives the interpreter to others. No script runs any more.
+func (r *runner) end() {
+	r.memory.Lock()
+	defer r.memory.Unlock()
+	if r.interpreter != nil {
+		giveInterpreter(r.interpreter)
+		r.interpreter = nil
+	}
 }
