@@ -6,7 +6,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// What a contained script may use. None of it changes what other scripts see.
+// What a contained script may use. None of it changes what other scripts see, nor returns what they have.
 var (
 	functions = []string{
 		"assert", "error", "ipairs", "next", "pairs", "pcall", "select", "tonumber", "tostring", "type", "unpack",
@@ -16,27 +16,21 @@ var (
 		"math":   {"abs", "ceil", "floor", "fmod", "huge", "max", "min", "modf", "pow", "sqrt"},
 		"redis":  {"call", "error_reply", "log", "LOG_DEBUG", "LOG_NOTICE", "LOG_VERBOSE", "LOG_WARNING", "pcall", "replicate_commands", "sha1hex", "status_reply"},
 		"string": {"byte", "char", "find", "format", "gmatch", "gsub", "len", "lower", "match", "rep", "reverse", "sub", "upper"},
-		"table":  {"concat", "getn", "insert", "maxn", "remove", "sort"},
+		"table":  {"concat", "insert", "maxn", "remove", "sort"},
 	}
 )
 
-// contained tells whether a script can leave nothing behind for others that the same interpreter runs: it sets no global, and
-// takes from the libraries functions alone, by their names. So it has no table that others have, as long as
-// no function returns one.
+// contained tells whether a script can leave nothing behind for others that the same interpreter runs: it sets no
+// global, and takes members of libraries, by their names, but never a library itself.
 func contained(f *lua.FunctionProto) bool {
-	for i, instruction := range f.Code {
-		switch opcode(instruction) {
+	for i, in := range f.Code {
+		switch opcode(in) {
 		case lua.OP_SETGLOBAL:
 			return false
 		case lua.OP_GETGLOBAL:
-			name := f.Constants[instruction&(1<<18-1)].String()
+			name := f.Constants[in&(1<<18-1)].String()
 			if members, ok := libraries[name]; ok {
-				// What follows must put the member in the place of the library.
-				next := f.Code[i+1] // at the end there is a return at least
-				to, from, member := next>>18&0xff, next&0x1ff, next>>9&0x1ff
-				register := instruction >> 18 & 0xff
-				if opcode(next) != lua.OP_GETTABLEKS || to != register || from != register ||
-					member&constant == 0 || !slices.Contains(members, f.Constants[member&^constant].String()) {
+				if member, ok := memberOf(f, i); !ok || !slices.Contains(members, member) {
 					return false
 				}
 			} else if !slices.Contains(functions, name) {
@@ -47,7 +41,27 @@ func contained(f *lua.FunctionProto) bool {
 	return !slices.ContainsFunc(f.FunctionPrototypes, func(inner *lua.FunctionProto) bool { return !contained(inner) })
 }
 
-// constant marks an operand that is a constant's number and not a register's.
-const constant = 1 << 8
+// memberOf is which member takes the place of the library that the instruction at i loads.
+func memberOf(f *lua.FunctionProto, i int) (name string, ok bool) {
+	library := register(f.Code[i])
+	next := f.Code[i+1] // behind it there is a return at least
+	name, spare := "", -1
+	if opcode(next) == lua.OP_LOADK { // the name is in a register
+		name, spare = f.Constants[next&(1<<18-1)].String(), register(next)
+		next = f.Code[i+2]
+	}
+	from, key := int(next&0x1ff), int(next>>9&0x1ff)
+	if opcode(next) != lua.OP_GETTABLEKS || register(next) != library || from != library {
+		return "", false
+	}
+	if key&isConstant != 0 {
+		return f.Constants[key&^isConstant].String(), true
+	}
+	return name, key == spare
+}
 
-func opcode(instruction uint32) int { return int(instruction >> 26) }
+// isConstant marks an operand that is the number of a constant and not of a register.
+const isConstant = 1 << 8
+
+func opcode(in uint32) int   { return int(in >> 26) }
+func register(in uint32) int { return int(in >> 18 & 0xff) }

@@ -73,7 +73,7 @@ func (in *interpreter) run(s *script, on *server.Server, c *server.Peer, keys, a
 	globals.RawSetString("ARGV", in.list(argv))
 	in.state.Push(in.state.NewFunctionFromProto(s.compiled))
 	if err := in.state.PCall(0, lua.MultRet, nil); err != nil {
-		c.WriteError("ERR Error compiling script (new function): " + err.Error())
+		c.WriteError(compiling + err.Error())
 		return false
 	}
 	result := in.state.Get(1)

@@ -19,7 +19,8 @@ type script struct {
 	sha    string
 
 	once     sync.Once
-	compiled *lua.FunctionProto // nil: miniredis is to run it, or to say why it cannot
+	compiled *lua.FunctionProto // nil: miniredis is to run it
+	problem  error              // why it is no script
 }
 
 // scripts are all that were ever told, by their sources.
@@ -33,18 +34,24 @@ func scriptOf(source string) *script {
 	return s.(*script)
 }
 
-// ours tells whether an interpreter here may run s.
+// compiling is what miniredis' errors about scripts begin with.
+const compiling = "ERR Error compiling script (new function): "
+
+// ours tells whether s is not for miniredis to run.
 func (s *script) ours() bool {
 	s.once.Do(func() {
 		chunk, err := parse.Parse(strings.NewReader(s.source), "<string>") // as miniredis calls it in errors
-		if err != nil {
-			return
+		var compiled *lua.FunctionProto
+		if err == nil {
+			compiled, err = lua.Compile(chunk, "")
 		}
-		if compiled, err := lua.Compile(chunk, ""); err == nil && contained(compiled) {
+		if err != nil {
+			s.problem = err
+		} else if contained(compiled) {
 			s.compiled = compiled
 		}
 	})
-	return s.compiled != nil
+	return s.compiled != nil || s.problem != nil
 }
 
 // Load has the node know scripts by their hashes until it is killed or told SCRIPT FLUSH.
@@ -78,12 +85,13 @@ func (n *Node) script(c *server.Peer, name string, args []string) bool {
 		n.mu.Lock()
 		on := n.runner
 		n.mu.Unlock()
-		if on.run(s, c, args[1:]) {
-			n.mu.Lock()
-			n.scripts[s.sha] = s
-			n.mu.Unlock()
-			return true
+		if !on.run(s, c, args[1:]) {
+			return false
 		}
+		if s.compiled != nil {
+			n.Load(s.source)
+		}
+		return true
 	case name == "EVALSHA" && len(args) > 0:
 		n.mu.Lock()
 		s, on := n.scripts[args[0]], n.runner
@@ -115,6 +123,10 @@ func (r *runner) run(s *script, c *server.Peer, args []string) bool {
 	keys, err := strconv.Atoi(args[0])
 	if err != nil || keys < 0 || keys >= len(args) {
 		return false
+	}
+	if s.problem != nil {
+		c.WriteError(compiling + s.problem.Error())
+		return true
 	}
 	r.memory.Lock()
 	defer r.memory.Unlock()
