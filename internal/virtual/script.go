@@ -76,6 +76,22 @@ func (n *Node) script(c *server.Peer, name string, args []string) bool {
 		n.Load(args[1])
 		c.WriteBulk(hash(args[1]))
 		return true
+	case name == "SCRIPT" && len(args) > 1 && strings.EqualFold(args[0], "EXISTS"):
+		n.mu.Lock()
+		known := make([]int, len(args)-1)
+		for i, sha := range args[1:] {
+			if n.scripts[sha] != nil {
+				known[i] = 1
+			}
+		}
+		n.mu.Unlock()
+		c.Block(func(w *server.Writer) {
+			w.WriteLen(len(known))
+			for _, one := range known {
+				w.WriteInt(one)
+			}
+		})
+		return true
 	case name == "SCRIPT" && len(args) > 0 && strings.EqualFold(args[0], "FLUSH"):
 		n.mu.Lock()
 		clear(n.scripts)
@@ -85,13 +101,11 @@ func (n *Node) script(c *server.Peer, name string, args []string) bool {
 		n.mu.Lock()
 		on := n.runner
 		n.mu.Unlock()
-		if !on.run(s, c, args[1:]) {
-			return false
-		}
-		if s.compiled != nil {
+		done := on.run(s, c, args[1:])
+		if s.problem == nil {
 			n.Load(s.source)
 		}
-		return true
+		return done
 	case name == "EVALSHA" && len(args) > 0:
 		n.mu.Lock()
 		s, on := n.scripts[args[0]], n.runner
