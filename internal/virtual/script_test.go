@@ -256,6 +256,7 @@ var snippets = []string{
 	`getmetatable('').__index = nil`, `return ('x'):upper()`, `local i = ('').__index if i then i.lower = 1 end`, `return ('X'):lower()`, `('').len = 1`,
 	`setmetatable(_G, nil) y = 1`, `return y`, `tonumber = nil`, `return tonumber('3')`, `setfenv(1, {})`, `local e = getfenv(0) e.type = nil`, `return type(1)`,
 	`loadstring('z = 1')()`, `return z`, `table.insert(KEYS, 'more') return #KEYS`, `return #KEYS`, `math.randomseed(1) return math.random(1, 1)`, `return debug`,
+	`table:insert('more') return 1`, `return table:concat()`, `local m = math local f = m.max m.max = m.min return f(1, 2)`, `return math.max(1, 2)`,
 	`local c = coroutine.wrap(function() coroutine.yield(7) end) return c()`, `return (false or math).pi`, `return (KEYS[9] or redis).call('PING')`,
 }
 
@@ -336,4 +337,3 @@ func TestInterpreterIsForTheNextNode(t *testing.T) {
 		require.NotContains(t, idle.interpreters, first)
 	})
 }
-
