@@ -37,15 +37,10 @@ var virtualMutants = []Mutant{
 		Tests:   "^TestScriptsDoWhatTheyDoOnMiniredis$",
 	},
 	{
-		Name: "an interpreter goes on after an error",
-		File: "internal/virtual/script.go",
-		Old: `		r.interpreter = nil
-	}
-	return true
-`,
-		New: `	}
-	return true
-`,
+		Name:    "an interpreter goes on after an error",
+		File:    "internal/virtual/script.go",
+		Old:     "		r.interpreter = nil\n		return true, true\n",
+		New:     "		return true, true\n",
 		Package: "internal/virtual",
 		Tests:   "^TestInterpreterIsForTheNextNode$",
 	},

@@ -41,7 +41,7 @@ func NewHost(nodes []*Node) *Host {
 	return h
 }
 
-// Clients returns the host's client of each node, with go-redis's own defaults but for buffers. They
+// Clients returns the host's client of each node, with go-redis's own defaults. They
 // are closed when t ends.
 func (h *Host) Clients(t testing.TB) []redis.UniversalClient {
 	t.Helper()
@@ -57,9 +57,6 @@ func (h *Host) Connect() []redis.UniversalClient {
 			Addr:     w.node.name,
 			Dialer:   func(ctx context.Context, _, _ string) (net.Conn, error) { return h.dial(ctx, w) },
 			PoolSize: h.PoolSize,
-			// The race detector makes large buffers dear.
-			ReadBufferSize:  4096,
-			WriteBufferSize: 4096,
 			// It looks the address up in DNS.
 			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		})

@@ -101,8 +101,8 @@ func (n *Node) script(c *server.Peer, name string, args []string) bool {
 		n.mu.Lock()
 		on := n.runner
 		n.mu.Unlock()
-		done := on.run(s, c, args[1:])
-		if s.problem == nil {
+		done, failed := on.run(s, c, args[1:])
+		if s.problem == nil && !failed { // miniredis forgets one that failed, which Redis does not
 			n.Load(s.source)
 		}
 		return done
@@ -113,7 +113,7 @@ func (n *Node) script(c *server.Peer, name string, args []string) bool {
 		if s == nil || on == nil {
 			return false
 		}
-		if !on.run(s, c, args[1:]) {
+		if done, _ := on.run(s, c, args[1:]); !done {
 			on.memory.Server().Dispatch(c, append([]string{"EVAL", s.source}, args[1:]...))
 		}
 		return true
@@ -128,19 +128,19 @@ type runner struct {
 	interpreter *interpreter // guarded by memory's mutex; nil: there is none yet
 }
 
-// run runs a script that is called by c with what follows the script in an EVAL. It tells whether it has answered; otherwise miniredis
-// is to run the script.
-func (r *runner) run(s *script, c *server.Peer, args []string) bool {
+// run runs a script that is called by c with what follows the script in an EVAL. It tells whether it has answered,
+// otherwise miniredis is to run the script, and whether the script has raised an error.
+func (r *runner) run(s *script, c *server.Peer, args []string) (done, failed bool) {
 	if r == nil || len(args) == 0 || !ordinary(c) || !s.ours() {
-		return false
+		return false, false
 	}
 	keys, err := strconv.Atoi(args[0])
 	if err != nil || keys < 0 || keys >= len(args) {
-		return false
+		return false, false
 	}
 	if s.problem != nil {
 		c.WriteError(compiling + s.problem.Error())
-		return true
+		return true, true
 	}
 	r.memory.Lock()
 	defer r.memory.Unlock()
@@ -149,8 +149,9 @@ func (r *runner) run(s *script, c *server.Peer, args []string) bool {
 	}
 	if !r.interpreter.run(s, r.server, c, args[1:1+keys], args[1+keys:]) {
 		r.interpreter = nil
+		return true, true
 	}
-	return true
+	return true, false
 }
 
 // end gives the interpreter to others. No script runs any more.

@@ -320,6 +320,15 @@ func TestScriptIsKnownByItsHashOnceItWasTold(t *testing.T) {
 	})
 }
 
+// As on miniredis; other tests count what they send.
+func TestScriptThatFailedIsNotKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, source := newTwins(t), "error('as always')"
+		w.same(false, []string{"EVAL", source, "0"})
+		require.Contains(t, w.same(false, []string{"EVALSHA", hash(source), "0"}), "-NOSCRIPT")
+	})
+}
+
 func TestInterpreterIsForTheNextNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := Start(t)
