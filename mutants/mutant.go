@@ -59,6 +59,7 @@ func mutants() []Mutant {
 		fairLeaveMutants,
 		fairWaiterMutants,
 		multiMutants,
+		virtualMutants,
 		locktestMutants,
 		readwriteMutants,
 		lockObserverMutants,

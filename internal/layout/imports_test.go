@@ -26,6 +26,7 @@ const (
 	backoff   = "github.com/cenkalti/backoff/v4"
 	uuid      = "github.com/google/uuid"
 	miniredis = "github.com/alicebob/miniredis/v2"
+	gopherLua = "github.com/yuin/gopher-lua"
 )
 
 // layers has an entry for each package that users import, and for those of internal that these
@@ -87,7 +88,7 @@ var layers = map[string]layer{
 		reason: "an election is made of locks, and sees what their users see",
 	},
 	"internal/virtual": {
-		others: []string{goRedis, miniredis},
+		others: []string{goRedis, miniredis, gopherLua},
 		reason: "nodes in memory are Redis, and know nothing of locks",
 	},
 	"locktest": {

@@ -14,7 +14,7 @@ func (n *Node) Start() {
 	if n.server != nil {
 		return
 	}
-	n.scripts = make(map[string]string)
+	n.scripts = make(map[string]*script)
 	n.started = time.Now()
 	n.server = miniredis.NewMiniRedis()
 	n.server.ClockTTL(true) // by itself miniredis lets no TTL pass
@@ -22,6 +22,7 @@ func (n *Node) Start() {
 	if c, err := n.server.Dial(); err == nil {
 		_ = c.Close()
 	}
+	n.runner = &runner{memory: n.server, server: n.server.Server()}
 	n.server.Server().SetPreHook(n.hook)
 }
 
@@ -29,12 +30,13 @@ func (n *Node) Start() {
 // are refused.
 func (n *Node) Kill() {
 	n.mu.Lock()
-	server := n.server
-	n.server = nil
+	server, runner := n.server, n.runner
+	n.server, n.runner = nil, nil
 	n.mu.Unlock()
 	if server != nil {
 		n.conns.close()
 		server.Close()
+		runner.end()
 	}
 }
 

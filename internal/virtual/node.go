@@ -21,13 +21,14 @@ type Node struct {
 
 	mu       sync.Mutex
 	server   *miniredis.Miniredis // nil: killed
+	runner   *runner              // of the server's scripts
 	started  time.Time
 	request  time.Duration // delays
 	reply    time.Duration
 	mute     bool
 	refused  func(args []string) bool // nil: nothing
 	commands []Command
-	scripts  map[string]string // by hash
+	scripts  map[string]*script // by hash
 
 	conns ends // the server's
 }
