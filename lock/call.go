@@ -25,12 +25,12 @@ type call struct {
 	engine *engine
 	ctx    context.Context
 	slot   *slot
-	blocks bool // it is a Lock, and no TryLock
-	shared bool // others may be at work for the same owner
 	began  time.Time
 	pause  *backoff.ExponentialBackOff
 
 	observed  context.Context // that observers have made; nil: nobody observes
+	blocks    bool            // it is a Lock, and no TryLock
+	shared    bool            // others may be at work for the same owner
 	contended bool            // it has waited
 	handover  Handover        // how the lock came
 }

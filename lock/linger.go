@@ -26,9 +26,9 @@ func (t *tenure) stays() time.Duration {
 // rests is for how long the lock stays taken after its loss.
 func (t *tenure) rests() time.Duration {
 	t.mu.Lock()
-	forced := t.reason == ReasonForced
+	forced, leased := t.reason == ReasonForced, t.leased()
 	t.mu.Unlock()
-	if forced || !t.leased() {
+	if forced || !leased {
 		return 0
 	}
 	return max(t.engine.set.rest, t.stays())
@@ -40,7 +40,7 @@ func (t *tenure) rests() time.Duration {
 func (t *tenure) keeping(d time.Duration) redlock.Motion {
 	t.footprint.Close()
 	t.mu.Lock()
-	noted := !t.written.IsZero()
+	noted, until := !t.written.IsZero(), t.outlives()
 	t.mu.Unlock()
 	k := lua.Keep{Keys: t.keys(), Hold: t.id, For: d, Noted: noted}
 	call := k.Call()
@@ -54,7 +54,7 @@ func (t *tenure) keeping(d time.Duration) redlock.Motion {
 		Yes:       t.engine.vacated,
 		Removes:   true,
 		Footprint: t.footprint,
-		Until:     t.outlives(),
+		Until:     until,
 		Unsent:    2 * t.engine.client.group.NodeTimeout(), // Unlock has a bound
 	}
 }

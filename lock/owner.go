@@ -14,15 +14,15 @@ import (
 type owner struct {
 	lasting bool // it was made by WithOwner; immutable
 
+	ended bool // it had holds, and has none any more; never again has it any. Guarded by mu, as all that follows
+	used  bool // its first slot is
 	mu    sync.Mutex
-	slots []*slot // few: one for each name that it holds or wants
 	holds int     // that it has, or is about to have
-	ended bool    // it had holds, and has none any more; never again has it any
+	slots []*slot // few: one for each name that it holds or wants
 
 	// Most owners only ever have one.
 	first struct {
 		slot slot
-		used bool
 		list [1]*slot
 	}
 }
@@ -83,18 +83,17 @@ type slot struct {
 	client *core
 	key    string
 
-	users int // who needs the slot to stay; guarded by owner.mu
-
-	mu      sync.Mutex
-	hold    *hold         // nil: none
-	changed chan struct{} // closed when hold is set; nil: nobody listens
+	users int32 // who needs the slot to stay; guarded by owner.mu
 
 	// taken while a command about this hold is under way: count by count, and nothing
 	// after the release. It is never taken while waiting for another owner. Who releases
 	// comes before who acquires, and otherwise first come, first served; so nobody waits for
-	// longer than the rounds of those before it take.
-	taken bool
-	lines *lines // nil: nobody waits for it
+	// longer than the rounds of those before it take. Guarded by mu, as all that follows.
+	taken   bool
+	mu      sync.Mutex
+	lines   *lines        // nil: nobody waits for it
+	hold    *hold         // nil: none
+	changed chan struct{} // closed when hold is set; nil: nobody listens
 }
 
 // lines are who waits for the turn of a slot. Each channel is closed when its turn has come.
@@ -114,10 +113,10 @@ func (o *owner) slot(c *core, key string) *slot {
 		}
 	}
 	s := &o.first.slot
-	if o.first.used {
+	if o.used {
 		s = new(slot)
 	} else {
-		o.first.used = true
+		o.used = true
 		o.slots = o.first.list[:0]
 	}
 	s.owner, s.client, s.key, s.users = o, c, key, 1

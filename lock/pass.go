@@ -82,14 +82,19 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	if t.ended {
 		return ended, 0
 	}
-	now := time.Now()
 	next, r := ct.nextContender(), &t.reserve
 	usurped := ct.has(t.id) != t // an attempt of this process has found the name free
 	ct.even, t.vacant = false, false
 	switch {
 	case len(t.present) > 0:
 		return passed, 0 // others that read within it have come meanwhile
-	case next == nil, usurped, ct.client.draining, !t.suits(&next.call.engine.set, now), r.failed:
+	case next == nil, usurped, ct.client.draining:
+		t.ended, t.reason = true, ReasonUnlocked
+		return ends, 0
+	}
+	now := time.Now()
+	switch {
+	case !t.suits(&next.call.engine.set, now), r.failed:
 		t.ended, t.reason = true, ReasonUnlocked
 		return ends, 0
 	case t.due(now):

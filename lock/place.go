@@ -13,33 +13,32 @@ type place struct {
 	call    *call         // that waits
 	wake    chan struct{} // one slot: it became the head, or has reason to look; see signal
 
+	lease *Lease // that it was passed; nil: none
+
+	attempts bool // its attempt is under way
+
 	// Of a contender.
 	look  bool // try, even if this process seems to hold the lock
 	again bool // an attempt was made; its own goroutine's
 
-	attempts bool   // its attempt is under way
-	lease    *Lease // that it was passed; nil: none
-
-	// Of a queuer, for its turn within a tenure of its process; see serve.
-	here     bool      // it waits for that, and has asked no node
-	came     time.Time // when it began to
-	starting bool      // it is about to ask the nodes for the first time, or does
-	later    bool      // it will when those before it have
+	// Of a queuer.
+	successor bool      // named as one since it last asked
+	polled    bool      // it was woken to look, and not as somebody said that it is its turn
+	unplaced  bool      // it waits without a place on the nodes; see relay
+	sent      bool      // it was told to take one
+	here      bool      // it waits for its turn within a tenure of its process, and has asked no node; see serve
+	starting  bool      // it is about to ask the nodes for the first time, or does
+	later     bool      // it will when those before it have
+	closed    bool      // of one that reads: somebody waits to write behind it, and no more follow it; see lead
+	id        string    // of the hold that waits on the nodes; "": none yet
+	ticket    int64     // once a quorum has it; 0: not yet
+	asked     time.Time // when it last asked
+	came      time.Time // when it began to wait here
 
 	// Of a queuer that reads; see lead.
 	leader *place    // whose place it shares; nil: it has one of its own
 	opened time.Time // when it began to ask the nodes for the first time; zero: it has not
-	closed bool      // somebody waits to write behind it: no more follow it
 	estate *estate   // what one that it followed has left to it; nil: nothing
-
-	// Of a queuer.
-	id        string    // of the hold that waits on the nodes; "": none yet
-	ticket    int64     // once a quorum has it; 0: not yet
-	successor bool      // named as one since it last asked
-	asked     time.Time // when it last asked
-	polled    bool      // it was woken to look, and not as somebody said that it is its turn
-	unplaced  bool      // it waits without a place on the nodes; see relay
-	sent      bool      // it was told to take one
 }
 
 // queues tells whether p is that of one that stands in the queues on the nodes.

@@ -25,7 +25,6 @@ type tenure struct {
 	id        string  // as the nodes know it
 	contest   *contest
 	footprint *redlock.Footprint
-	brief     bool  // of a TryLock, which waits no longer than its bound for anything
 	round     int64 // of a queuer's asking in which it was granted; 0: it was not queued
 	first     hold
 
@@ -37,6 +36,13 @@ type tenure struct {
 	present    []*hold  // that are in progress; no more than one, unless they read
 	list       [1]*hold // of present, until there are more
 	holds      int      // that there have been
+	ended      bool     // nothing is passed on, and nothing renewed, any more
+	reason     Reason   // why
+	vacant     bool     // who is next waits for tokens
+	reads      bool     // others can have the lock, too; it never writes again. Changed with the client's mu held, too
+	uneven     bool     // a node has refused it since it was last renewed: a rival has that one
+	mending    bool     // nodes may lack it: they are asked once though no lease is renewed
+	brief      bool     // of a TryLock, which waits no longer than its bound for anything; immutable
 	reserve    reserve
 	since      time.Time     // when it was granted
 	ttl        time.Duration // the longest of its leases'
@@ -47,16 +53,10 @@ type tenure struct {
 	renewing   chan struct{} // closed when the renewal in flight is decided; nil: none
 	written    time.Time     // when its description was written; zero: it was not
 	last       error         // what the last round of renewals came to, if it failed
-	ended      bool          // nothing is passed on, and nothing renewed, any more
-	reason     Reason        // why
-	vacant     bool          // who is next waits for tokens
-	reads      bool          // others can have the lock, too; it never writes again. Changed with the client's mu held, too
 	joining    *joining      // of one that others may join: whether they may now; nil: of any other
 	serving    *serving      // of one that writes: of the turns within it; nil: of any other. Set before it is known
 	*numbering               // of a semaphore's; nil: of any other
-	uneven     bool          // a node has refused it since it was last renewed: a rival has that one
-	pause      time.Duration // until it is renewed for that; 0: it was not of late
-	mending    bool          // nodes may lack it: they are asked once though no lease is renewed
+	pause      time.Duration // until it is renewed because a node has refused it; 0: none has of late
 }
 
 // dates are what a ward was set to.

@@ -14,13 +14,13 @@ type reserve struct {
 	last int64 // token that was given out
 	top  int64 // of those that a quorum has confirmed
 
-	asking bool
 	asked  time.Time // when the nodes were last asked
 	heard  time.Time // when they last answered
 	size   int64     // how many to ask for
 	lot    int64     // how many were asked for last
-	others bool      // somebody else waits
-	failed bool      // the last question found no quorum
+	asking bool
+	others bool // somebody else waits
+	failed bool // the last question found no quorum
 
 	// Of permits, whose tokens are of one counter and nobody else's.
 	after   int64 // token before the first of those that were asked for last

@@ -22,16 +22,16 @@ const lastCall = 2 * time.Second
 func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 	e := t.engine
 	r := t.request()
-	r.Undo = !t.leased()
 	if successor != nil {
 		r.Successor = successor.id
 	}
 	t.footprint.Close()
 	t.mu.Lock()
-	r.Noted = !t.written.IsZero()
-	if !t.validity.IsZero() && !t.reads {
+	r.Undo, r.Noted = !t.leased(), !t.written.IsZero()
+	if !r.Undo && !t.reads {
 		r.Token = t.reserve.last
 	}
+	until := t.outlives()
 	t.mu.Unlock()
 	return redlock.Motion{
 		Name:      "release",
@@ -41,7 +41,7 @@ func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 		Yes:       e.vacated,
 		Removes:   true,
 		Footprint: t.footprint,
-		Until:     t.outlives(),
+		Until:     until,
 		Unsent:    2 * e.client.group.NodeTimeout(), // Unlock has a bound
 	}
 }
@@ -49,11 +49,9 @@ func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 // narrow is the part of a release that touches the hash alone.
 func (t *tenure) narrow() lua.Call { return lua.Release{Keys: t.keys(), Hold: t.id}.Call() }
 
-// outlives is a moment by which nodes cannot have the key any more.
+// outlives is a moment by which nodes cannot have the key any more. Called with mu held.
 func (t *tenure) outlives() time.Time {
 	set, g := &t.engine.set, t.engine.client.group
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	// What was sent last may be on its way for a node timeout; and a node that was stopped
 	// may go on, and make the key live longer, just before it would have expired.
 	return time.Now().Add(max(set.extended(max(t.ttl, t.longest)), set.granted()) + g.NodeTimeout() + lastCall)
@@ -71,12 +69,9 @@ func (t *tenure) removal(r kind.Request, quiet bool) func(mark, again bool) lua.
 	}
 }
 
-// leased tells whether there ever was a lease: not of an attempt that is given back.
-func (t *tenure) leased() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return !t.validity.IsZero()
-}
+// leased tells whether there ever was a lease: not of an attempt that is given back. Called with
+// mu held.
+func (t *tenure) leased() bool { return !t.validity.IsZero() }
 
 // vacated reads one node's reply to a release: that the hold is not there any more is
 // a yes, whether or not it was.

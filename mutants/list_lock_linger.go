@@ -77,8 +77,8 @@ var lockLingerMutants = []Mutant{
 	{
 		Name:       "a lock rests after a force",
 		File:       "lock/linger.go",
-		Old:        "forced := t.reason == ReasonForced",
-		New:        "forced := false",
+		Old:        "forced, leased := t.reason == ReasonForced, t.leased()",
+		New:        "forced, leased := false, t.leased()",
 		Package:    "lock",
 		Tests:      "^TestANameRestsAfterAnUncleanEnd$",
 		Equivalent: "the nodes have no key that could be kept",

@@ -23,7 +23,11 @@ type Motion struct {
 	// Creates says that a yes means the hold's key is on the node; Removes, that it
 	// is gone from there. Either needs the hold's Footprint.
 	Creates, Removes bool
-	Footprint        *Footprint
+	// All waits for every node, or its timeout, in place of a quorum.
+	All bool
+	// handshakes gives each node the time that a handshake takes.
+	handshakes bool
+	Footprint  *Footprint
 	// Leaves, for Creates, tells whether a reply that is no yes has left something
 	// else of the hold on the node; nil: it never does.
 	Leaves func(reply any) bool
@@ -45,10 +49,6 @@ type Motion struct {
 	// stragglers after the decision included. Like Then it must be quick.
 	Each func(node int, a Answer)
 
-	// All waits for every node, or its timeout, in place of a quorum.
-	All bool
-	// handshakes gives each node the time that a handshake takes.
-	handshakes bool
 	// Patience replaces the node timeout if it is not zero.
 	Patience time.Duration
 	// Unsent is how long a command may wait to be sent to a node that answers others, if
@@ -71,9 +71,9 @@ const (
 
 // An Answer is what one node said to a motion.
 type Answer struct {
-	Vote  Vote
 	Reply any   // the script's reply; nil if there was none
 	Err   error // why there was none, or why it is not understood
+	Vote  Vote
 
 	unasked bool // yes without being asked: there is nothing to remove
 }

@@ -20,8 +20,8 @@ type op struct {
 	node    int
 	lane    *lane     // it was queued in first; nil: in none
 	expires time.Time // counts as a no from then on; see also Motion.Unsent
-	again   bool      // it was owed
 	counted uint64    // the count of its lane's pending releases that it is in; 0: none
+	again   bool      // it was owed
 
 	// In a Cluster.
 	moves  uint8 // how often it was sent to another server

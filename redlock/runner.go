@@ -209,14 +209,18 @@ func (l *lane) take() *flight {
 	if len(ops) > maxTry {
 		patience += time.Duration(len(ops)) * workTime
 	}
+	f := l.window.depart(ops)
+	expires, arms := f.start.Add(patience), false
 	for _, o := range ops {
 		if l.stuck > 0 {
 			l.pending.note(o) // it may be away for as long as the node is silent
 		}
 		if o.ballot.motion.Unsent > 0 {
-			o.expires = time.Now().Add(patience)
-			l.arm(o.expires)
+			o.expires, arms = expires, true
 		}
 	}
-	return l.window.depart(ops)
+	if arms {
+		l.arm(expires)
+	}
+	return f
 }

@@ -40,7 +40,7 @@ func newTwins(t *testing.T) *twins {
 	t.Cleanup(w.plain.Close)
 	began := time.Now()
 	w.watch(0, w.node.hook)
-	w.watch(1, func(c *server.Peer, name string, args ...string) bool {
+	w.watch(1, func(c *server.Peer, name string, _ ...string) bool {
 		if name != "INFO" {
 			return false
 		}
