@@ -1,4 +1,4 @@
-// Package election has one of many candidates lead at a time, across processes and machines.
+// Package election lets one of many candidates lead at a time, across processes and machines.
 //
 //	e := election.New(locks, "scheduler", "web-3")
 //	err := e.Run(ctx, func(ctx context.Context, term election.Term) error {
@@ -6,21 +6,21 @@
 //		return schedule(ctx, term.Token)
 //	})
 //
-// A leadership is a hold of a fair lock (package fair): candidates lead in the order in which
-// they began to run, a leader's lease is renewed while it works, and a leader that crashes is
-// succeeded within a TTL. The number of a term is the lock's fencing token. It grows with each
+// A leadership is a hold of a fair lock (package fair). Candidates lead in the order in which they
+// began to run, and a leader's lease is renewed while it works. If a leader crashes, its successor
+// takes over within a TTL. The number of a term is the lock's fencing token. It grows with each
 // term, so a resource that remembers the greatest one it has seen can refuse a leader that was
-// paused and does not know yet that it no longer leads.
+// paused and does not yet know that it no longer leads.
 //
-// What a leader has to know:
+// A leader should know:
 //
-//   - The leadership is given back only after the function that leads has returned, whatever ends
-//     it. A function that goes on after its context has ended keeps the leadership, as long as it
-//     can be renewed: nobody else leads while it cleans up, and nobody else leads while it hangs.
-//     [lock.WithMaxHold] bounds that.
-//   - If the leadership is lost - the nodes could not be reached for too long, or somebody ended
-//     it by force - another candidate leads as soon as the keys have expired, whatever the function
-//     still does. Its context has ended by then.
+//   - The leadership is given back only after the function that leads has returned, for whatever
+//     reason it returns. A function that continues after its context has ended keeps the leadership
+//     as long as it can be renewed: nobody else leads while it cleans up, and nobody else leads
+//     while it hangs. [lock.WithMaxHold] limits that.
+//   - If the leadership is lost (the nodes could not be reached for too long, or somebody ended it
+//     by force), another candidate leads as soon as the keys have expired, even if the function
+//     still runs. Its context has ended by then.
 //
-// An election called "x" is the lock called "x": do not lock that name for anything else.
+// An election called "x" uses the lock called "x": do not lock that name for anything else.
 package election

@@ -1,8 +1,8 @@
-// Package lock is the engine that every kind of lock shares: a [Client] over N
-// independent Redis nodes, the [Lease] that a Lock returns, and the life of a lease
-// from the first attempt to its end.
+// Package lock is the engine that all kinds of lock share. It has the [Client], which connects to N
+// independent Redis nodes, and the [Lease], which a Lock returns, and it manages each lease from
+// the first attempt to its end.
 //
-// Locks themselves are made by the packages beside it, such as reentrant:
+// The locks themselves are made by other packages, such as reentrant:
 //
 //	locks, err := lock.NewClient([]redis.UniversalClient{rdb}) // or five of them
 //	defer locks.Close()
@@ -17,13 +17,13 @@
 //
 // # Words
 //
-// The owner is the identity that may re-enter a lock; it travels in a context. A hold lasts
-// from an owner's first lease on a name to its last unlock, and has an id that is never used
-// again. A lease is one acquisition within a hold. A tenure is what a process has at the nodes
-// for one name; the holds of its goroutines may follow one another within it, without a
-// command. The validity of a lease is the moment until which its holder may rely on it: the
-// attempt's start + TTL - clock drift, on the monotonic clock. The fencing token is a number
-// that grows with every hold of a name.
+// The owner is the identity that may re-enter a lock; a context carries it. A hold lasts from an
+// owner's first lease on a name to its last unlock, and has an id that is never used again. A lease
+// is one acquisition within a hold. A tenure is what a process holds at the nodes for one name; the
+// holds of its goroutines may follow one another within a tenure, without a command. The validity
+// of a lease is the moment until which its holder may rely on it: the start of the attempt + TTL -
+// clock drift, on the monotonic clock. The fencing token is a number that grows with every hold of
+// a name.
 //
 // # Promises
 //
@@ -39,27 +39,27 @@
 //     that can be reached, and none for longer than a TTL on any other.
 //   - I6 liveness: with a quorum up, a free lock is acquired; a crashed holder blocks
 //     it for no longer than a TTL; a lost wake-up costs no more than a poll.
-//   - I8 bounded: goroutines and connections grow with nodes, not with leases or
-//     waiting locks, a blocked caller's own goroutine aside.
+//   - I8 bounded: the number of goroutines and connections grows with the nodes, not with leases or
+//     waiting locks, apart from a blocked caller's own goroutine.
 //
 // # What is not promised
 //
-// A holder that was paused past its validity and goes on working before it looks at
-// its lease must be stopped by the token at the resource. A node clock that jumps by
-// more than the drift bound can shorten a lock on that node. A machine that sleeps
-// stops the monotonic clock of its processes, but not the servers' clocks.
+// A holder may be paused past its validity and then continue to work before it looks at its lease.
+// Only the resource can stop it, by the token. A node's clock that jumps by more than the drift
+// bound can shorten a lock on that node. A machine that sleeps stops the monotonic clock of its
+// processes, but not the servers' clocks.
 //
 // # Algorithms
 //
-// Quorum, validity and delayed restarts are those of the Redlock algorithm, from
-// Redis' document on distributed locks; the hash of hold counts follows Redisson's
-// RLock. Where this package differs from both is written down in docs/divergence.md.
+// Quorum, validity and delayed restarts are those of the Redlock algorithm, from Redis' document on
+// distributed locks. The hash of hold counts follows Redisson's RLock. The file docs/divergence.md
+// explains where this package differs from both.
 //
 // # Inside
 //
-// The files form rooms, each with one question to answer, and refer only to the rooms below
-// their own: docs/architecture.md has the list, and follows one Lock through the code. A
-// tenure's loss is decided in loss.go (deadlines) and restore.go (what the nodes say), who
-// is next in this process in pass.go, serve.go and relay.go (a mutex, a read-write lock, a
-// semaphore), and a token in attempt.go (the first one of a tenure) and reserve.go (the others).
+// The files form rooms. Each room answers one question, and refers only to the rooms below it. The
+// file docs/architecture.md lists the rooms and follows one Lock through the code. The files
+// loss.go (deadlines) and restore.go (what the nodes say) decide when a tenure is lost. The files
+// pass.go, serve.go and relay.go (for a mutex, a read-write lock, a semaphore) decide who is next
+// in this process. A tenure's first token comes from attempt.go, all others from reserve.go.
 package lock

@@ -1,55 +1,59 @@
-// Package readwrite is a lock that many may hold to read or one to write, over one Redis node or a
-// quorum of several: sync.RWMutex across processes and machines.
+// Package readwrite is a lock that either many readers or one writer may hold, over one Redis node
+// or a quorum of several. It is sync.RWMutex across processes and machines.
 //
 //	config := readwrite.New(locks, "config")
 //
-//	lease, err := config.RLock(ctx) // with others who read
+//	lease, err := config.RLock(ctx) // shared with other readers
 //	lease, err := config.Lock(ctx)  // alone
 //
 // # Order
 //
-// There is one queue for both, first come, first served. Those who read and stand next to each other enter
-// together. Nobody who reads passes somebody who has begun to wait to write, and whoever writes waits for no more
-// than those who were there before: neither kind can shut the other out.
+// Readers and writers share one queue: first come, first served. Adjacent readers enter together.
+// No reader overtakes a waiting writer, and a writer waits only for those who were there before it,
+// so neither kind can starve the other.
 //
 // # Readers of one process
 //
-// They share what their process has at the nodes: while one goroutine reads, others join it without a
-// command, each with a lease of its own. They stop to join as soon as their process learns that somebody
-// waits to write: at once by a message, within 50 ms without it. So reading costs next to nothing where it goes
-// on most of the time; a single read lock costs a round trip, as every lock does.
+// Readers of one process share what their process holds at the nodes: while one goroutine reads,
+// others join it without a command, each with a lease of its own. No more join once their process
+// learns that somebody waits to write. It learns of that by a message at once, or within 50 ms if
+// the message is lost. So reading costs next to nothing if somebody reads most of the time; a
+// single read lock costs a round trip, like every lock.
 //
 // # A process that writes
 //
-// While a process has the lock to write, and nobody of another process waits, its goroutines have their turns
-// within that without a command, first come, first served: one that writes alone, with a token of its own, and those
-// that read together. So a process that is alone with a name reads and writes it in memory. Once somebody elsewhere waits, whoever comes
-// goes behind it: at once by a message, within 50 ms without it. Elsewhere such a process is seen to write, and
-// TryRLock is refused, for 50 ms after its last writer at the most, though others of it read.
+// While a process holds the write lock and nobody in another process waits, its goroutines take
+// turns within that hold without a command, first come, first served: a writer alone, with a token
+// of its own, and readers together. So a process that is alone with a name reads and writes it in
+// memory. Once somebody elsewhere waits, new callers queue behind it. The process learns of that by
+// a message at once, or within 50 ms without it. Other processes see a writer, and refuse TryRLock,
+// for at most 50 ms after its last writer, even if only its readers are left.
 //
 // # Re-entry, downgrade and upgrade
 //
-// An owner that reads can read again, one that writes can write and read again. One that writes and reads may end
-// writing first: it goes on reading without a gap, and whoever waits to read at the head of the queue comes in.
-// One that only reads cannot write: it would wait for itself, and two of them for each other. It is refused at once
-// with [lock.ErrUpgrade].
+// A reading owner can take the read lock again. A writing owner can take both again. An owner that
+// has both may release the write lock first: it continues to read without a gap, and readers
+// waiting at the head of the queue come in. An owner that only reads cannot write: it would wait
+// for itself, and two such owners would wait for each other. It is refused at once with
+// [lock.ErrUpgrade].
 //
 // # Tokens
 //
-// Whoever writes gets a fencing token that is greater than all before. Whoever reads has that of who wrote
-// last, so a resource can refuse one whose reading is older than a write that it has seen.
+// A writer gets a fencing token that is greater than all before. A reader has the last writer's
+// token, so a resource can refuse a reader that is older than a write it has seen.
 //
 // # Many nodes
 //
-// A writer has a majority of the nodes without anybody else on it, a reader a majority on which nobody writes. Two
-// majorities meet, so there is never one of each. On every node each reader has a deadline of its own, by the
-// node's clock: a process that crashes frees its place after its TTL, and no renewal of others keeps it.
+// A writer has a majority of the nodes with nobody else on them. A reader has a majority with no
+// writer on them. Two majorities share a node, so a reader and a writer never hold the lock at
+// once. On every node each reader has its own deadline, by the node's clock: a process that crashes
+// frees its place after its TTL, and renewals by others do not prolong it.
 //
-// # When to take it
+// # When to use it
 //
-// Where most read, reading takes a while, and readers may not see a write half done. Where reading takes no
-// longer than a round trip, a [reentrant] mutex does as well; where what is read can be replaced as a whole by one
-// command, no lock is needed to read it.
+// Use it if most callers read, reading takes a while, and readers must not see a half-finished
+// write. If reading takes no longer than a round trip, a [reentrant] mutex does as well. If one
+// command can replace all that is read, readers need no lock.
 //
 // [reentrant]: https://pkg.go.dev/github.com/holdfast-go/holdfast/reentrant
 package readwrite

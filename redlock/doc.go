@@ -4,25 +4,24 @@
 //
 // What it promises:
 //
-//   - A [Ballot] is decided as soon as a quorum says yes or no longer can. A node
-//     that is silent for the node timeout counts as a no, so a stuck node costs
-//     nothing visible.
-//   - Every command is sent once. Whatever the user's clients are set to do about
-//     retries, timeouts and contexts changes none of this.
-//   - A [Footprint] knows which nodes have, or may have, the key of a hold. Ending
-//     the hold removes it from each of them, in the background until the key's TTL
-//     has passed for nodes that do not confirm (I5). Where a command that creates
-//     the key may still be on its way, the removal leaves a mark that voids it (I4).
+//   - A [Ballot] is decided as soon as a quorum says yes or no quorum is possible any more. A node
+//     that is silent for the node timeout counts as a no, so a stuck node causes no visible delay.
+//   - Every command is sent once, whatever retries, timeouts and contexts the user's clients are
+//     configured with.
+//   - A [Footprint] knows which nodes have, or may have, the key of a hold. When the hold ends, the
+//     key is removed from each of them. For nodes that do not confirm, removal continues in the
+//     background until the key's TTL has passed (I5). If a command that creates the key may still
+//     be in flight, the removal leaves a mark that voids the command (I4).
 //
-// What it does not do: it knows no locks, tokens, owners or waiters, and it never
-// tries again on its own to win a ballot. That is package lock's part. How long a
-// win may be relied on is [Group.Validity].
+// What it does not do: it knows nothing of locks, tokens, owners or waiters, and it never retries
+// on its own to win a ballot. That is the job of package lock. [Group.Validity] says for how long a
+// win may be relied on.
 //
-// Each node has a lane: a queue that is drained into one pipeline at a time, or into
-// more where the node is far or the callers many, so that concurrent callers share round
-// trips and a caller may leave without waiting. To a node that was seen to be one server,
-// calls of a pipeline share a command, too: see [lua.Batch].
+// Each node has a lane: a queue that is drained into one pipeline at a time, or into more if the
+// node is far away or has many callers. So concurrent callers share round trips, and a caller may
+// leave without waiting. If a node has been identified as a single server, the calls of a pipeline
+// also share a command: see [lua.Batch].
 //
-// A Cluster is one node, with a lane for each of its masters: each name lives on one of
-// them, and one that is stuck or gone holds up no name of another.
+// A Cluster is one node, with a lane for each of its masters. Each name lives on one master, and a
+// master that is stuck or gone does not hold up the names of the others.
 package redlock

@@ -7,16 +7,15 @@
 //		return ship(ctx, 42)
 //	})
 //
-// Ownership travels in the context: a Lock whose context comes from the lease that has
-// the mutex re-enters it, at once. Two goroutines without such a context exclude each
-// other, even through the same *Mutex.
+// The context carries ownership: a Lock whose context comes from the lease that holds the mutex
+// re-enters it at once. Two goroutines without such a context exclude each other, even through the
+// same *Mutex.
 //
-// It promises no order between processes: whoever finds it free takes it. Waiters of one
-// process are served in their order, and pass the mutex on to each other without asking the
-// nodes, until somebody elsewhere wants it: then it is given up after 32 holds or 50 ms. Where order between processes matters, use package
-// fair.
+// The mutex promises no order between processes: the first to find it free takes it. Waiters of one
+// process are served in order, and pass the mutex on to each other without asking the nodes. If
+// another process wants it, this process gives it up after 32 holds or 50 ms. If order between
+// processes matters, use package fair.
 //
-// On a node the mutex is a Redis hash of one field, hold id -> hold count, as in
-// Redisson's RLock. Renewal, loss, tokens and waiting are the engine's; see package
-// lock.
+// On a node, the mutex is a Redis hash of one field, hold id -> hold count, as in Redisson's RLock.
+// Package lock describes renewal, loss, tokens and waiting.
 package reentrant

@@ -1,5 +1,6 @@
-// Package semaphore gives a number of permits to processes and machines, over one Redis node or a quorum of
-// several: golang.org/x/sync/semaphore as a lease, and with numbers on the permits.
+// Package semaphore gives out a limited number of permits to processes and machines, over one Redis
+// node or a quorum of several. It is golang.org/x/sync/semaphore with leases, and with a number on
+// each permit.
 //
 //	calls := semaphore.New(locks, "billing-api", 5) // five at once, in all processes together
 //
@@ -10,56 +11,64 @@
 //
 // # Order
 //
-// First come, first served, over all processes. Who asks for many is not passed by those who come later and ask for
-// few. Those at the head of the queue enter together as long as there is room for all of them, and a cancelled head lets
-// those behind it in at once. TryAcquire passes nobody. All n permits of a request are taken at once, or none.
+// First come, first served, across all processes. Small requests do not overtake a big one.
+// Requests at the head of the queue enter together as long as there is room for all of them, and if
+// the head gives up, the requests behind it enter at once. TryAcquire overtakes nobody. All n
+// permits of a request are taken at once, or none.
 //
-// As long as no other process waits, a process passes its permits on: one that is given back goes to the first who waits
-// there, without a command, if he wants as many with the same options, and otherwise to nobody. Whether others
-// wait the nodes are asked at least every 50 ms meanwhile. So whoever waits in another process is passed for no
-// longer than that, and then his place in the queue counts.
+// As long as no other process waits, a process passes its permits on. A permit that is given back
+// goes to the process's first waiter, without a command, if that one wants as many permits with the
+// same options; otherwise nobody gets it this way. Meanwhile the process asks the nodes at least
+// every 50 ms whether others wait. So a waiter in another process is overtaken for at most that
+// long, and then its place in the queue counts.
 //
 // # Slots
 //
-// A permit is one of the numbers from 0 up to one less than there are ([Permit.Slots]), which nobody else has
-// meanwhile. Low ones are preferred. So a permit is a worker's number, a shard, a port or a seat, too.
+// A permit is one of the numbers from 0 to the number of permits less one ([Permit.Slots]). Nobody
+// else has the same number at the same time. Low numbers are preferred. So a permit can also stand
+// for a worker, a shard, a port or a seat.
 //
 // # Leases
 //
-// Permits are renewed while their process lives, and end as a lock does: by Release, by a loss, which their
-// context tells, or with the options [lock.WithoutWatchdog] and [lock.WithMaxHold]. Those of a process that died
-// are free after their TTL, by the clocks of the nodes: no client's clock counts, and no renewal of others keeps them. No
-// count of permits is stored that could drift: what is free is what nobody has. So no permit can leak, or be
-// given back twice.
+// Permits are renewed while their process lives. They end as a lock does: by Release, by a loss,
+// which ends their context, or by the options [lock.WithoutWatchdog] and [lock.WithMaxHold]. The
+// permits of a process that died are free after their TTL, by the nodes' clocks: no client's clock
+// counts, and renewals by others do not prolong them. There is no stored count that could drift: a
+// permit is free if nobody holds it. So no permit can leak, or be given back twice.
 //
 // Each permit has a fencing token of its own, from one counter for the name.
 //
-// # Another number of permits
+// # Changing the number of permits
 //
-// The number is the program's. While programs with two numbers are at work, as when a fleet is being
-// updated, no more permits are out than the larger one; programs with the smaller one give out no slots above it, and
-// when the last program with the larger has gone, and its permits with it, no more are out than the smaller.
+// The program states the number of permits. While programs with two numbers run, for example during
+// an update, at most the larger number of permits is out, and programs with the smaller number give
+// out no slots above it. Once the last program with the larger number and its permits are gone, the
+// smaller number is the limit.
 //
 // # Many nodes
 //
-// To count permits by majority is unsound: with three nodes and two permits, {A,B}, {B,C} and {A,C} are three
-// holders, and no node has counted more than two. So each slot is a lock of its own by majority. Each node gives a
-// request its lowest free slots, and tells which; with the same ones from a quorum the permits are held. Two
-// quorums share a node, and that node gives a slot to one hold at a time, so no two holds have it.
+// Counting permits by majority is unsound: with three nodes and two permits, the majorities {A,B},
+// {B,C} and {A,C} are three holders, though no node has counted more than two. So each slot is a
+// lock of its own by majority. Each node gives a request its lowest free slots and says which. If a
+// quorum gave the same ones, the permits are held. Two quorums share a node, and that node gives a
+// slot to one hold at a time, so no two holds have it.
 //
-// Nodes nearly always give the same, as they see the same queue, and then it takes one round trip. A node that
-// gave others than the quorum takes them back, and gives the right ones. Where no quorum agrees, those that most nodes can
-// give are asked for by name, and if that fails, all is given back and tried again; the place in the queue is kept.
+// Nodes nearly always give the same slots, because they see the same queue; then one round trip is
+// enough. A node that gave other slots than the quorum takes them back and gives the right ones. If
+// no quorum agrees, the client asks by name for the slots that most nodes can give. If that fails,
+// all slots are given back and the request is tried again; it keeps its place in the queue.
 //
-// That no slot has two holders stands whatever is late or comes twice, because every command names the hold: a release
-// gives back what this hold has, which is nothing once another has the slot; an extension goes through only where the
-// hold still has the very slots it was granted, and a command that would create a hold anew is refused after its
-// release. A node that lost some of what it knew of the permits gives out none until the others have ended. As for all
-// locks, it takes that a quorum keeps what it acknowledged, or [lock.WithRestartGuard].
+// Late or repeated commands cannot give a slot two holders, because every command names the hold. A
+// release gives back what this hold has, which is nothing once another hold has the slot. An
+// extension succeeds only where the hold still has exactly the slots it was granted. A command that
+// would create a hold again is refused after its release. A node that lost a part of what it knew
+// of the permits gives out none until the others have ended. As for all locks, the condition is
+// that a quorum keeps what it acknowledged, or that [lock.WithRestartGuard] is used.
 //
-// # When to take it
+// # When to use it
 //
-// To limit how many do something at once, or to number them. With one permit it is a mutex in order, and package
-// fair is that for less. To limit how often something is done, not how many do it at once, [lock.WithMinHold] keeps
-// each slot taken for so long.
+// Use a semaphore to limit how many do something at once, or to number them. With one permit it is
+// a mutex that serves in order, and package fair is cheaper for that. To limit how often something
+// is done, not how many do it at once, use [lock.WithMinHold], which keeps each slot taken for a
+// minimum time.
 package semaphore

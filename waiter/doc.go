@@ -1,16 +1,16 @@
-// Package waiter wakes those who wait for something that nodes publish. It owns the
-// subscriptions: one Pub/Sub connection per node, or per master of a Cluster, however many
-// channels and waiters there are.
+// Package waiter wakes callers that wait for a message from the nodes. It owns the subscriptions:
+// one Pub/Sub connection per node, or per master of a Cluster, however many channels and waiters
+// there are.
 //
-// A [Subscription] is woken when a quorum of nodes has published the same message,
-// or shortly after the first of them did, so that one event wakes once and not once
-// per node. It is also woken when a node's subscription has been renewed after a
-// broken connection, as messages may have been missed meanwhile (I6).
+// A [Subscription] is woken when a quorum of nodes has published the same message, or shortly after
+// the first of them did, so that one event wakes it once and not once per node. It is also woken
+// when a node's subscription is restored after a broken connection, because messages may have been
+// missed meanwhile (I6).
 //
-// What it does not promise: Pub/Sub is at most once, so a wake-up may be lost, and a
-// wake-up says only that it is worth looking. A waiter looks again after
-// [Subscription.Ready], and from time to time without any wake-up.
+// What it does not promise: Pub/Sub is at most once, so a wake-up may be lost, and a wake-up only
+// says that it is worth looking. A waiter looks again after [Subscription.Ready], and from time to
+// time without any wake-up.
 //
-// A connection that has died in silence is found by a ping that gets no pong; the
-// health check of go-redis writes pings and never misses the pong.
+// A connection may die silently. A ping that gets no pong reveals it; the health check of go-redis
+// writes pings but does not notice that the pong is missing.
 package waiter
