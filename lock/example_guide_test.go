@@ -35,8 +35,8 @@ func ExampleClient_Shutdown() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	stopped := make(chan error, 1)
-	go func() { stopped <- server.Shutdown(ctx) }() // waits for the requests under way,
-	err = locks.Shutdown(ctx)                       // of which those end now that wait for a lock
+	go func() { stopped <- server.Shutdown(ctx) }() // waits for requests in progress
+	err = locks.Shutdown(ctx)                       // requests that wait for a lock fail now
 	fmt.Println(errors.Join(err, <-stopped))
 	// Output: <nil>
 }

@@ -127,7 +127,7 @@ func TestSessionsOfTheDocumentation(t *testing.T) {
 		}
 	}
 	play(session(t, "../../README.md", "### From the shell"))
-	play(session(t, "../../docs/cli.md", "## Looking, and stepping in"))
+	play(session(t, "../../docs/cli.md", "## Inspecting locks, and ending them"))
 	servers[2].Kill()
 	play(session(t, "../../docs/cli.md", "With one of three servers down"))
 
