@@ -14,26 +14,26 @@ import (
 var ErrNoLeader = errors.New("no leader")
 
 // An Election is one candidate's part in the election of a leader. It is safe for concurrent use,
-// and holds no state of its own: any number of them may stand for one name. The zero value is not
-// usable; use [New].
+// and holds no state: any number of Elections may stand for one name. The zero value is not usable;
+// use [New].
 type Election struct {
 	mutex     *fair.Mutex
 	candidate string
 }
 
-// New makes the election called name, for the candidate with this name: what [Election.Leader]
-// shows, printable and no longer than 256 bytes. Whoever only watches needs no candidate, and
-// leaves it empty. New talks to no node; what is wrong with its arguments is the error of the
-// first call. The candidate takes the place of [lock.WithNote].
+// New returns the election called name, for the candidate with this name, which [Election.Leader]
+// shows. The candidate's name must be printable and no longer than 256 bytes. A program that only
+// watches needs no candidate, and leaves it empty. New talks to no node; invalid arguments are the
+// error of the first call. The candidate takes the place of [lock.WithNote].
 func New(c *lock.Client, name, candidate string, opts ...lock.Option) *Election {
 	opts = append(opts[:len(opts):len(opts)], lock.WithNote(candidate))
 	return &Election{mutex: fair.New(c, name, opts...), candidate: candidate}
 }
 
-// Name is the name that the election was made with.
+// Name is the name given to New.
 func (e *Election) Name() string { return e.mutex.Name() }
 
-// A Term is the time for which one candidate leads. The zero value is that of nobody.
+// A Term is the time for which one candidate leads. The zero value is a term of nobody.
 type Term struct {
 	Candidate string
 	Token     int64     // the term's number, a fencing token: greater than that of every term before
@@ -41,18 +41,23 @@ type Term struct {
 	Hold      string    // the id of the leader's hold, as it stands in Redis
 }
 
-// Run is a candidate until ctx ends, and leads when it is elected: it calls lead with a context
-// that ends with ctx and with the loss of the leadership, whose cause is a [*lock.LeaseError] then.
-// The leadership is given back after lead has returned, or panicked.
+// Run stands as a candidate until ctx ends, and leads when it is elected: it calls lead with a
+// context that ends with ctx, and with the loss of the leadership. In case of a loss, the context's
+// cause is a [*lock.LeaseError]. The leadership is given back after lead has returned, or panicked.
 //
-// Run returns when lead does: with lead's error, joined with what went wrong when the leadership
-// was given back. To return nil is to resign. If the leadership was lost while lead ran, so that
-// lead's context had ended when it returned, Run is a candidate again, unless ctx has ended too, or lead
-// returned an error that has nothing to do with that (neither context.Canceled nor
-// [lock.ErrLost]): then Run returns that error, joined with the loss. A loss that is found only after
-// lead has returned is joined to its error, too, and Run is no candidate again: lead did not return because of it, and a nil
-// was meant to resign. A lead that wants to resign whatever becomes of its leadership ends ctx. If ctx ends before the candidate is elected, the error is a
-// [*lock.AcquireError]. A client that is closed ends Run with [lock.ErrClosed].
+// Run returns when lead does: with lead's error, joined with any error of giving the leadership
+// back. If lead returns nil, it resigns.
+//
+// If the leadership was lost while lead ran, so that lead's context had ended when it returned, Run
+// stands as a candidate again. There are two exceptions: ctx has ended too, or lead returned an
+// error that has nothing to do with the loss (neither context.Canceled nor [lock.ErrLost]); in the
+// latter case Run returns that error, joined with the loss. If the loss is found only after lead
+// has returned, Run joins it to lead's error and returns: lead did not return because of it, and a
+// nil was meant to resign. A lead that wants to resign in any case, even if the leadership is lost,
+// must end ctx.
+//
+// If ctx ends before the candidate is elected, the error is a [*lock.AcquireError]. If the client
+// is closed, Run ends with [lock.ErrClosed].
 func (e *Election) Run(ctx context.Context, lead func(ctx context.Context, term Term) error) error {
 	if e.candidate == "" {
 		return fmt.Errorf("election %q: the candidate has no name", e.Name())

@@ -24,8 +24,8 @@ const (
 )
 
 // Leader tells who leads, as a quorum of nodes sees it. The error is [ErrNoLeader] if nobody does,
-// and wraps [lock.ErrNoQuorum] if too few nodes can tell. The candidate is empty if the
-// holder of the lock is none.
+// and wraps [lock.ErrNoQuorum] if too few nodes can tell. The candidate is empty if the holder of
+// the lock is not a candidate.
 func (e *Election) Leader(ctx context.Context) (Term, error) {
 	var s lock.State
 	for look := 1; ; look++ {
@@ -51,11 +51,10 @@ func (e *Election) Leader(ctx context.Context) (Term, error) {
 	return Term{Candidate: s.Note, Token: s.Token, Since: time.Now().Add(-s.HeldFor), Hold: s.Holder}, nil
 }
 
-// Watch tells who leads now, and then each change: a new leader, [ErrNoLeader] when there is
-// none any more, and an error that wraps [lock.ErrNoQuorum] when too few nodes can tell for a
-// while, after which whoever leads then is told again. It ends with ctx, with the loop, and
-// after any other error. It looks five times in a second, so it may miss a term that is
-// shorter than that.
+// Watch reports who leads now, and then each change: a new leader, [ErrNoLeader] when there is no
+// leader any more, and an error that wraps [lock.ErrNoQuorum] when too few nodes can tell for a
+// while; after that the leader is reported again. It ends with ctx, with the loop, and after any
+// other error. It looks five times per second, so it may miss a term that is shorter than that.
 //
 //	for term, err := range e.Watch(ctx) {
 //		switch {

@@ -16,10 +16,9 @@ import (
 	"github.com/holdfast-go/holdfast/watchdog"
 )
 
-// A Client makes locks over N independent Redis nodes. All locks of a client share
-// its connections, its watchdog and its subscriptions: make one per program and set
-// of nodes. It is safe for concurrent use. The zero value is not usable; use
-// [NewClient].
+// A Client gives access to locks over N independent Redis nodes. All locks of a client share its
+// connections, its watchdog and its subscriptions: create one per program and set of nodes. It is
+// safe for concurrent use. The zero value is not usable; use [NewClient].
 type Client struct {
 	core
 
@@ -28,19 +27,18 @@ type Client struct {
 	probe    *probe
 }
 
-// NewClient makes a client over nodes: one Redis, or N independent ones of which a
-// quorum of N/2+1 must agree. A node is a plain client, a Sentinel failover client or
-// a ClusterClient, with whatever options; the lock client never closes it. A Ring is refused:
-// when one of its servers fails, it moves names to another one, whoever has their locks. Hooks
-// of plain clients and failover clients (AddHook) do not see the commands of locks, which are
-// sent with time limits of their own.
+// NewClient creates a client for nodes: one Redis, or N independent ones of which a quorum of N/2+1
+// must agree. A node is a plain client, a Sentinel failover client or a ClusterClient, with any
+// options; the lock client never closes it. A Ring is refused: when one of its servers fails, it
+// moves names to another server, even if they are locked. Hooks of plain clients and failover
+// clients (AddHook) do not see the commands of locks, which are sent with their own time limits.
 //
-// NewClient connects to the nodes. It starts if a quorum answers, logs which nodes are
-// missing, and connects to them once they can be reached. A Cluster counts if any of its masters
-// answers; the log says which slots the missing ones have. It returns an error that says what
-// is wrong with nodes that can never vote: a nil client, a Ring, the same server twice, a
-// replica, a server that is older than Redis 6.2 or refuses scripts. Of nodes that are silent it waits
-// for a quorum for about 5 seconds, and of nodes that refuse connections not at all.
+// NewClient connects to the nodes. It succeeds if a quorum answers, logs which nodes are missing,
+// and connects to them once they can be reached. A Cluster counts if any of its masters answers;
+// the log says which slots the missing masters have. NewClient returns an error that names the
+// problem if a node can never vote: a nil client, a Ring, the same server twice, a replica, a
+// server that is older than Redis 6.2 or refuses scripts. It waits about 5 seconds for a quorum if
+// nodes are silent, and not at all for nodes that refuse connections.
 func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, error) {
 	s := defaults()
 	for _, o := range opts {
@@ -129,7 +127,7 @@ func (c *Client) logGuarded() {
 	}
 }
 
-// ID is what this client's hold ids begin with: a UUID, new for each client.
+// ID is the prefix of this client's hold ids: a UUID, new for each client.
 func (c *Client) ID() string { return c.id }
 
 // samples ask about so many names that whatever spreads keys over servers would hardly have
@@ -154,13 +152,12 @@ const maxAsking = 1024
 // releaseTime is more than a node takes for each of many releases in a row.
 const releaseTime = 100 * time.Microsecond
 
-// Close unlocks what is still held, ends every Lock that is waiting with [ErrClosed],
-// and stops and joins everything that the client started. Leases end with
-// [ErrReleased], and are an [ErrClosed] too. It never closes the nodes' clients. A second
-// Close returns nil.
+// Close releases all held locks, ends every waiting Lock with [ErrClosed], and stops and joins
+// everything that the client started. Leases end with [ErrReleased], which is also an ErrClosed. It
+// never closes the nodes' clients. A second Close returns nil.
 //
-// It takes no longer than about a dozen node timeouts, whatever the nodes and the log
-// handler do, and 100 µs for each lease that is held.
+// Close takes no longer than about a dozen node timeouts, whatever the nodes and the log handler
+// do, plus 100 µs for each held lease.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	if c.closed {

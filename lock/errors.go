@@ -13,47 +13,45 @@ import (
 var (
 	// ErrLocked says that another owner has the lock.
 	ErrLocked = errors.New("locked by another owner")
-	// ErrLost says that a lease ended before its Unlock: it could not be renewed in
-	// time, a quorum of nodes no longer has it, or its fixed TTL is over. Whoever
-	// works under it must stop.
+	// ErrLost says that a lease ended before its Unlock: it could not be renewed in time, a quorum
+	// of nodes no longer has it, or its fixed TTL is over. Work under the lease must stop.
 	ErrLost = errors.New("lease is lost")
-	// ErrNotHeld says that nobody holds what should be held.
+	// ErrNotHeld says that a lock is not held by anybody.
 	ErrNotHeld = errors.New("not held")
 	// ErrReleased says that a lease was ended by Unlock or by [Client.Close].
 	ErrReleased = errors.New("lease is released")
 	// ErrClosed says that the client is closed.
 	ErrClosed = errors.New("client is closed")
-	// ErrUpgrade says that an owner that reads wants to write: it would wait for itself. It must end
-	// every lease to read first, and whoever waits may write in between; see package readwrite.
+	// ErrUpgrade says that a reading owner wants to write: it would wait for itself. It must first
+	// unlock all its leases to read, and others may write in between; see package readwrite.
 	ErrUpgrade = errors.New("the owner reads, and cannot write before it has stopped")
-	// ErrKind says that a name is in use as another kind of lock, which this one cannot work together
-	// with. The error names both.
+	// ErrKind says that a name is in use as another kind of lock, which cannot work together with
+	// this one. The error names both kinds.
 	ErrKind = errors.New("the name is another kind of lock")
-	// ErrNoQuorum says that too few nodes answered, or agreed, and that this is not because
-	// another owner has the lock. It is redlock.ErrNoQuorum; [redlock.NoQuorumError] tells
-	// what each node said.
+	// ErrNoQuorum says that too few nodes answered or agreed, and that the reason is not another
+	// owner. It is redlock.ErrNoQuorum; [redlock.NoQuorumError] has each node's answer.
 	ErrNoQuorum = redlock.ErrNoQuorum
-	// ErrRestarted says that a node started not long ago and gives no votes yet; see
-	// [WithRestartGuard]. It is redlock.ErrRestarted.
+	// ErrRestarted says that a node started recently and does not vote yet; see [WithRestartGuard].
+	// It is redlock.ErrRestarted.
 	ErrRestarted = redlock.ErrRestarted
 )
 
-// An AcquireError says why a lock was not acquired. It is an [ErrLocked] if others had the
-// lock, an [ErrNoQuorum] if too few nodes could be asked, and never both; it is also the
-// context's error if that ended the wait, or [ErrClosed], or [ErrLost] if the owner's
-// earlier lease of the lock is lost and not unlocked yet. An [ErrUpgrade] or an [ErrKind] is nothing else:
-// neither passes by waiting.
+// An AcquireError says why a lock was not acquired. It is an [ErrLocked] if others had the lock, an
+// [ErrNoQuorum] if too few nodes could be asked, and never both. It is also the context's error if
+// the context ended the wait, [ErrClosed] if the client was closed, or [ErrLost] if the owner's
+// earlier lease of the lock is lost and not unlocked yet. An [ErrUpgrade] or an [ErrKind] is
+// nothing else, because waiting would not help.
 type AcquireError struct {
 	Name   string
-	Holder string        // the hold id last seen, or whose turn it was; "" if none was
-	Own    bool          // Holder is a hold of the very client that was to lock
-	TTL    time.Duration // what that hold had left then, unless it is renewed; negative: it has no TTL
+	Holder string        // the hold id that had the lock or whose turn it was, as last seen; "" if none was
+	Own    bool          // Holder is a hold of the same client
+	TTL    time.Duration // how long that hold had left then, unless it is renewed; negative: it has no TTL
 	Waited time.Duration // how long the caller waited
 	Err    error         // why the caller stopped trying
 	Last   error         // why the last attempt failed, if not because of Holder; may be nil
-	Silent []string      // nodes that had not answered the attempt that the end of the wait cut off
+	Silent []string      // nodes that had not answered when the end of the wait cut off the last attempt
 
-	// What is written about Holder, if that is known; see [WithLabel] and [WithNote].
+	// Texts about Holder, if known; see [WithLabel] and [WithNote].
 	Label   string        // of its process
 	Note    string        // of its lock
 	HeldFor time.Duration // how long its process has had the lock, by a node's clock; 0: not known
@@ -103,8 +101,8 @@ func (e *AcquireError) about() string {
 	return " (" + s + ")"
 }
 
-// Unwrap lists why the caller stopped trying, why the last attempt failed, and [ErrLocked]
-// if that was because of others.
+// Unwrap returns why the caller stopped trying, why the last attempt failed, and [ErrLocked] if
+// others had the lock.
 func (e *AcquireError) Unwrap() []error {
 	errs := []error{e.Err}
 	if e.Last != nil {

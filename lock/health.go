@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// A NodeHealth is how one node is, seen from this client.
+// A NodeHealth is the state of one node, seen from this client.
 type NodeHealth struct {
 	Address string
 	Up      bool  // it answered, if only with an error
@@ -19,10 +19,10 @@ type NodeHealth struct {
 	Err     error // why it does not vote; nil if it does
 }
 
-// Health asks every node how it is, and returns the answers in the order in which the nodes
-// were given to [NewClient]. It takes no longer than the node timeout, and no lock. A node that
-// has not answered when ctx ends counts as silent. [Spare] tells how many more may go. Of a
-// Cluster, one of the masters is asked. A closed client's nodes are not asked: none votes.
+// Health asks every node for its state, and returns the answers in the order in which the nodes
+// were given to [NewClient]. It takes no lock, and no longer than the node timeout. A node that has
+// not answered when ctx ends counts as silent. [Spare] tells how many more nodes may fail. For a
+// Cluster, one of the masters is asked. The nodes of a closed client are not asked: none votes.
 func (c *Client) Health(ctx context.Context) []NodeHealth {
 	health := make([]NodeHealth, c.group.Size())
 	for i := range health {
@@ -67,8 +67,8 @@ func reached(a redlock.Answer) bool {
 	return a.Reply != nil || errors.As(a.Err, &refusal)
 }
 
-// Spare is how many more nodes may fail before too few are left to vote. It is negative if
-// too few are left already: that many must come back.
+// Spare returns how many more nodes may fail before too few are left to vote. The result is
+// negative if too few are left already: that many must come back.
 func Spare(nodes []NodeHealth) int {
 	votes := 0
 	for _, n := range nodes {

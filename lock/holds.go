@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Holds tells whether the work under ctx has the lock called name: whether ctx comes from a
-// valid lease of it, by [Lease.Context] or [Locker].Do, however many others lie between; or
-// carries the owner of one, as with [WithOwner]. It asks no node. It is for code that must
-// only run under a lock which its callers take:
+// Holds reports whether the work under ctx has the lock called name. That is the case if ctx comes
+// from a valid lease of the lock, by [Lease.Context] or [Locker].Do, with any number of other
+// leases in between, or if it carries the owner of such a lease, as with [WithOwner]. It asks no
+// node. It is for code that must only run under a lock that its callers take:
 //
 //	if !lock.Holds(ctx, "orders:42") {
 //		return errors.New("the caller must lock orders:42")
 //	}
 //
-// It is false once the lease is over, and under [WithoutOwner]. A lease to read counts, and
-// so does a permit. Names are compared, not clients: where two clients have different locks
-// of one name, look at the lease that [FromContext] returns.
+// It is false once the lease is over, and under [WithoutOwner]. A lease to read counts, and so does
+// a permit. Holds compares names, not clients: if two clients have different locks of one name,
+// look at the lease that [FromContext] returns.
 func Holds(ctx context.Context, name string) bool {
 	if held, _ := ctx.Value(holdsKey{name}).(bool); held {
 		return true

@@ -24,25 +24,25 @@ type Entry struct {
 	State State  `json:"state"`
 }
 
-// List goes through the locks of c that are held or waited for and whose names match pattern,
-// a glob as Redis has it: "orders:*", or "" for all. A backslash makes the next character an
-// ordinary one. Each name is told once, in no order, with what [Inspector] tells about it.
-// A lock that nobody holds is told if somebody waits for it, or if the nodes that answer cannot
-// tell (StatusUnknown).
+// List returns the locks of c that are held or waited for and whose names match pattern, a glob as
+// in Redis: "orders:*", or "" for all. A backslash makes the next character an ordinary one. Each
+// name comes once, in no particular order, with what [Inspector] tells about it. A lock that nobody
+// holds is listed if somebody waits for it, or if the nodes' answers do not show whether it is held
+// ([StatusUnknown]).
 //
-// It is for operators. Every server is asked for all of its keys by SCAN, about a thousand with
-// each command, and the names that are found are inspected together, 64 at once. So servers
-// go on serving, but have more to do the more keys they have. Nodes know of a waiter only if it stands
-// in a queue, as those of a fair lock do. What is held from the first to the last step is told; what
-// is taken, ends or, in a Cluster, moves meanwhile may be missed. The list keeps a hash of each name
-// that it has told.
+// List is for operators. Every server is asked for all of its keys by SCAN, about a thousand with
+// each command. The names found are inspected together, 64 at once. So servers remain responsive,
+// but have more work the more keys they have. Nodes know a waiter only if it stands in a queue, as
+// the waiters of a fair lock do. A lock that is held from the first to the last step is listed; one
+// that is taken, ends or, in a Cluster, moves meanwhile may be missed. The list keeps a hash of
+// each listed name.
 //
-// An error is an item, too, and the list goes on after it: with an empty Entry if a node, or
-// one of the masters of a Cluster, could not be scanned; with an Entry's name if
-// that name could not be inspected. As long as a quorum of nodes is scanned, no lock is missed,
-// as each is on one of these. Otherwise the last item is an [ErrNoQuorum]. The list ends
-// early, with an item that says why, if pattern is refused, ctx ends, or c is closed. The loop
-// may end it at any time, and may use c.
+// An error is an item, too, and the list continues after it. The item has an empty Entry if a node,
+// or one of the masters of a Cluster, could not be scanned, and an Entry with the name if that name
+// could not be inspected. As long as a quorum of nodes is scanned, no lock is missed, because each
+// lock is on one of these nodes. Otherwise the last item is an [ErrNoQuorum]. The list ends early,
+// with an item that says why, if pattern is refused, ctx ends, or c is closed. The loop may end the
+// list at any time, and may use c.
 func List(ctx context.Context, c *Client, pattern string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		g, err := newGlob(pattern)

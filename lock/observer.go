@@ -8,69 +8,69 @@ import (
 	"time"
 )
 
-// An Observer is told what the locks of a client do, for metrics, traces and tests. Every
-// field may be nil. A client without an observer spends nothing on any of this.
+// An Observer reports what the locks of a client do, for metrics, traces and tests. Every field may
+// be nil. A client without an observer spends nothing on this.
 //
-// Began, Waits, Ended, and HoldEnded for a hold that was unlocked are called on the goroutine of
-// the Lock, TryLock or Unlock that they tell of, which waits for them. Everything else, the
-// losses above all, is told in order on a goroutine of its own: no lock waits for an observer
-// that is slow. Calls may come at the same time, and none is made with a mutex held, so an
-// observer may use locks itself. Two things it must not do in Waits, as the caller has its place in line by then: wait for
-// a lock of that name, and close the client. If it panics, the lock goes on, and the first panic is logged.
+// The goroutine of a Lock, TryLock or Unlock calls Began, Waits, Ended, and HoldEnded for a hold
+// that was unlocked, and waits for them. Everything else, in particular losses, is reported in
+// order on a separate goroutine: no lock waits for a slow observer. Calls may be concurrent, and no
+// mutex is held during a call, so an observer may use locks itself. In Waits, the caller already
+// has its place in line, so Waits must not wait for a lock of that name, and must not close the
+// client. If an observer panics, the lock continues, and the first panic is logged.
 //
-// Packages otelholdfast and promholdfast, in modules of their own, are made of it.
+// Packages otelholdfast and promholdfast, in separate modules, are built on it.
 type Observer struct {
-	// Began is called when a Lock or TryLock begins. The context that it returns is handed to
-	// the other calls that tell of it, and of the hold that it may begin; nil is the one that
-	// was given. It does not concern the wait.
+	// Began is called when a Lock or TryLock begins. The context that it returns is passed to the
+	// other calls for this acquisition, and for the hold that may come of it; nil stands for the
+	// context that Began was given. It does not affect the wait.
 	Began func(context.Context, Acquisition) context.Context
 
-	// Waits is called when the acquisition has found that it cannot have the lock yet, as others have
-	// it or too few nodes answer, and before it waits for the first time. It is not called of one
-	// that does not wait.
+	// Waits is called before the acquisition waits for the first time, when it has found that it
+	// cannot have the lock yet, because others have it or too few nodes answer. It is not called if
+	// the acquisition does not wait.
 	Waits func(context.Context, Acquisition)
 
-	// Ended is called when it has succeeded or failed.
+	// Ended is called when the acquisition has succeeded or failed.
 	Ended func(context.Context, Acquisition)
 
-	// HoldEnded is called when a hold is over: unlocked, or lost. A hold began with each
-	// acquisition that succeeded and is no re-entry.
+	// HoldEnded is called when a hold is over: unlocked, or lost. Each successful acquisition that
+	// is not a re-entry begins a hold.
 	HoldEnded func(context.Context, HoldEnd)
 
 	// Renewed is called when a round of renewals is decided.
 	Renewed func(Renewal)
 
 	// Answered is called when a node has answered a command of any kind, or was silent for too
-	// long. If an observer cannot follow, some of these calls and of those of Renewed are left
+	// long. If an observer is too slow, some of these calls and of the calls of Renewed are left
 	// out; the log says how many.
 	Answered func(NodeAnswer)
 }
 
-// A LockKind says what kind of lock an observer is told of.
+// A LockKind is the kind of the lock that an observer is told about.
 type LockKind struct {
 	Kind string // "reentrant", "fair", "readwrite" or "semaphore"
-	Mode string // of a read-write lock "read" or "write", else ""
+	Mode string // "read" or "write" for a read-write lock, else ""
 }
 
-// An Acquisition is one call of Lock, TryLock or Do, as an [Observer] is told of it.
+// An Acquisition is one call of Lock, TryLock or Do, as reported to an [Observer].
 type Acquisition struct {
 	LockKind
 	Name  string    // of the lock
 	Try   bool      // it is a TryLock
-	Start time.Time // when it began: the same in all calls that tell of it
+	Start time.Time // when it began: the same in all calls for this acquisition
 
 	// What follows is zero before Ended.
 
 	Waited    time.Duration // how long it took
 	Contended bool          // it had to wait; Waits was called
-	Handover  Handover      // how the lock came, if it did
+	Handover  Handover      // how the caller got the lock, if it did
 	Lease     *Lease        // nil: it failed
 	Err       error         // why
 }
 
-// Outcome is what became of the acquisition in a word, for metrics: "acquired"; "locked", of a
-// TryLock whose lock others have; "timeout" and "canceled", of one whose context ended; "no_quorum";
-// "closed"; or "error".
+// Outcome is the result of the acquisition in one word, for metrics: "acquired"; "locked", if a
+// TryLock found that others have the lock; "timeout" or "canceled", if the context ended;
+// "no_quorum"; "closed"; or "error".
 func (a Acquisition) Outcome() string {
 	switch err := a.Err; {
 	case err == nil:
@@ -90,16 +90,16 @@ func (a Acquisition) Outcome() string {
 	}
 }
 
-// A Handover is how a lock came to who has it. The zero value is HandoverFree.
+// A Handover is how a caller got a lock. The zero value is HandoverFree.
 type Handover uint8
 
 // The hand-overs.
 const (
 	HandoverFree    Handover = iota // nobody else had the lock
 	HandoverReentry                 // the owner had it already
-	HandoverPassed                  // another goroutine of this process has passed it on or shares it, without a command
-	HandoverMessage                 // the release woke who waited: by a message, or within this process
-	HandoverPoll                    // who waited has looked: after it began to listen, or after split votes; or the holder's TTL was over, or a message was missed
+	HandoverPassed                  // another goroutine of this process passed it on or shares it, without a command
+	HandoverMessage                 // the release woke the waiter: by a message, or within this process
+	HandoverPoll                    // the waiter looked by itself: after it began to listen, after split votes, because the holder's TTL was over, or because a message was missed
 )
 
 var handovers = [...]string{
@@ -118,34 +118,34 @@ func (h Handover) String() string {
 	return fmt.Sprintf("handover %d", uint8(h))
 }
 
-// A HoldEnd is the end of a hold, as an [Observer] is told of it.
+// A HoldEnd is the end of a hold, as reported to an [Observer].
 type HoldEnd struct {
 	LockKind
 	Name   string // of the lock
 	Hold   string // its id
 	Token  int64
 	Held   time.Duration
-	Reason Reason // of a loss any but ReasonUnlocked and ReasonClosed
+	Reason Reason // a loss, unless it is ReasonUnlocked or ReasonClosed
 }
 
-// A Renewal is one round of renewals, as an [Observer] is told of it.
+// A Renewal is one round of renewals, as reported to an [Observer].
 type Renewal struct {
 	LockKind
 	Name      string // of the lock
 	Hold      string // the id that the nodes know
 	Took      time.Duration
-	Left      time.Duration // of the validity, when the round was decided and had not moved it: what failed rounds may take
-	TTL       time.Duration // that the validity is of: as a rule two thirds of it are left
+	Left      time.Duration // validity left when the round was decided, before it moved: time for further rounds if this one failed
+	TTL       time.Duration // the TTL of the lease: usually two thirds of it are left
 	Confirmed bool          // by a quorum
 	Nodes     []NodeAnswer  // of all nodes
 }
 
-// A NodeAnswer is what one node said to a command, as an [Observer] is told of it.
+// A NodeAnswer is one node's answer to a command, as reported to an [Observer].
 type NodeAnswer struct {
 	Node    string        // its address
-	Command string        // what the command is for: "acquire", "extend", "release" and others
-	Outcome string        // "yes", "no", "timeout" or "error"; "late" in a Renewal that was decided without it
-	Took    time.Duration // from when the nodes were asked, with the wait to be sent; 0 in a Renewal
+	Command string        // the purpose of the command: "acquire", "extend", "release" and others
+	Outcome string        // "yes", "no", "timeout" or "error"; "late" in a Renewal that was decided without this node
+	Took    time.Duration // since the nodes were asked, including the time in the queue; 0 in a Renewal
 	Err     error         // of a timeout or an error
 }
 

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// A ClientOption sets up a [Client]. No duration that is set may be longer than ten years.
+// A ClientOption configures a [Client]. No duration may be longer than ten years.
 type ClientOption interface{ client(*clientSettings) }
 
-// An Option sets up one lock. It is also a [ClientOption]: the default for all locks
-// of that client. No duration that is set may be longer than ten years.
+// An Option configures one lock. It is also a [ClientOption]: the default for all locks of that
+// client. No duration may be longer than ten years.
 type Option interface {
 	ClientOption
 	lock(*settings)
@@ -56,9 +56,9 @@ type clientOption func(*clientSettings)
 
 func (o clientOption) client(s *clientSettings) { o(s) }
 
-// WithTTL sets how long a lock lives on the nodes after it was last written: the
-// longest that a crashed holder blocks it. The watchdog renews it every third of
-// that. The default is 30 seconds.
+// WithTTL sets how long a lock lives on the nodes after it was last written: the longest time for
+// which a crashed holder blocks it. The watchdog renews it every third of that time. The default is
+// 30 seconds.
 func WithTTL(d time.Duration) Option {
 	return option(func(s *settings) { s.ttl = d })
 }
@@ -68,110 +68,108 @@ func WithoutWatchdog() Option {
 	return option(func(s *settings) { s.renew = false })
 }
 
-// WithMaxHold stops the renewal of a lease for good after d, so that it ends at
-// most a TTL later: a bound for work that hangs. The default, 0, is no limit.
+// WithMaxHold stops the renewal of a lease for good after d, so that it ends at most a TTL later.
+// That limits work that hangs. The default, 0, is no limit.
 func WithMaxHold(d time.Duration) Option {
 	return option(func(s *settings) { s.maxHold = d })
 }
 
 // WithWaiterHeartbeat sets how long a crashed waiter of a fair lock, a read-write lock or a
-// semaphore can hold up those behind it. Waiters give four signs of life in that time, of which
+// semaphore can delay the waiters behind it. Waiters send four signs of life in that time, of which
 // three can fail. The default is 2 seconds. Locks of package reentrant have no queue, and do not
 // use it.
 func WithWaiterHeartbeat(d time.Duration) Option {
 	return option(func(s *settings) { s.beat = d })
 }
 
-// WithNote sets what people are told about a hold of this lock, such as "nightly export":
-// Inspect, the errors of those who wait for it, and the log show it. It must be printable, and
-// no longer than 256 bytes. It is written to the nodes in the background, and lives and dies
-// with the lock's key. Goroutines with different notes do not pass a lock on to each other
-// within the process. Several locks of one name may have different notes, so a note can be for
-// a single call:
+// WithNote sets a text that describes a hold of this lock for people, such as "nightly export".
+// Inspect, the errors of waiting calls, and the log show it. It must be printable, and no longer
+// than 256 bytes. It is written to the nodes in the background, and expires with the lock's key.
+// Goroutines with different notes do not pass a lock on to each other within the process. Several
+// locks of one name may have different notes, so a note can be for a single call:
 //
 //	reentrant.New(locks, "report", lock.WithNote("nightly export")).Lock(ctx)
 func WithNote(note string) Option {
 	return option(func(s *settings) { s.note = note })
 }
 
-// WithMinHold keeps a lock taken for at least d from its grant, even if it is unlocked sooner,
-// and even if its process is gone by then. It is for work that is to be done once and takes
-// less time than the clocks of those who start it are apart, such as a job which many machines
-// start at the same minute: whoever comes late finds the lock taken. It does not suit locks that
-// are taken together (package multi), as a part that is given back stays taken, too. A restart
-// guard must be at least as long as d. The default, 0, is that an unlocked lock is free.
+// WithMinHold keeps a lock taken for at least d from its grant, even if it is unlocked sooner, and
+// even if its process is gone by then. It is for work that must be done once and takes less time
+// than the clocks of its starters differ, such as a job that many machines start in the same
+// minute: late starters find the lock taken. It does not suit locks that are taken together
+// (package multi), because a part that is given back stays taken, too. A restart guard must be at
+// least as long as d. With the default, 0, an unlocked lock is free.
 func WithMinHold(d time.Duration) Option {
 	return option(func(s *settings) { s.minHold = d })
 }
 
-// WithRest lets a lock rest for d after a holder that did not release it: one that crashed, or
-// lost its lease. Nobody has the lock meanwhile, so what that holder has sent on its way can
-// arrive before the next one begins. It is for resources that cannot check fencing tokens: a
-// delay makes an accident less likely, and a token prevents it. A release, and ForceUnlock,
-// free the lock at once. A restart guard must be at least as long as the TTL and d together.
-// The default is 0.
+// WithRest lets a lock rest for d after a holder that did not release it, because it crashed or
+// lost its lease. Nobody has the lock meanwhile, so commands that this holder has already sent can
+// arrive before the next holder begins. It is for resources that cannot check fencing tokens: a
+// delay makes an accident less likely, and a token prevents it. A release, and ForceUnlock, free
+// the lock at once. A restart guard must be at least as long as the TTL and d together. The default
+// is 0.
 func WithRest(d time.Duration) Option {
 	return option(func(s *settings) { s.rest = d })
 }
 
-// WithLabel sets what people are told about the process that holds a lock, beside its hold id:
-// Inspect and the errors of those who wait for it show it. It must be printable, and no longer
-// than 128 bytes; none is shown if it is empty. It is written to the nodes in the background,
-// right behind the grant. The default is "host/process id program", and is written with the
-// first renewal, so that locks that are held for a short time cost nothing for it; that of a
-// fixed lease, which has no renewal, right behind the grant.
+// WithLabel sets a text that identifies the process for people. [Inspector].Inspect and the errors
+// of waiting calls show it beside the hold id. It must be printable, and no longer than 128 bytes;
+// an empty label is not shown. It is written to the nodes in the background, right after the grant.
+//
+// The default is "host/process id program". It is written with the first renewal, so that short
+// holds cost nothing for it. Fixed leases have no renewal, so for them it is written right after
+// the grant.
 func WithLabel(label string) ClientOption {
 	return clientOption(func(s *clientSettings) { s.label, s.labelled = label, true })
 }
 
-// WithNodeTimeout sets how long one node may be silent before it counts as a no. The
-// default is 200 ms. It should be small against the TTL, and more than six round trips: that
-// many pass when go-redis has to make a new connection first. Time for which this process is
-// behind, on a machine that is busy, is added to it, up to as much again: the answer may be
-// there, and not read yet.
+// WithNodeTimeout sets how long one node may be silent before it counts as a no. The default is 200
+// ms. It should be small compared with the TTL, and more than six round trips, because that many
+// are needed when go-redis has to open a new connection first. If this process is late itself, on a
+// busy machine, that time is added, up to one more node timeout: the answer may have arrived, but
+// not been read yet.
 func WithNodeTimeout(d time.Duration) ClientOption {
 	return clientOption(func(s *clientSettings) { s.nodeTimeout = d })
 }
 
-// WithClockDrift sets by how much clocks may differ while a lease lasts: factor times the
-// TTL, plus a fixed part. Validity is shorter than the TTL by that much. The defaults
-// are 0.01 and 2 ms.
+// WithClockDrift sets how far clocks may drift apart during a lease: factor times the TTL, plus a
+// fixed part. Validity is shorter than the TTL by that much. The defaults are 0.01 and 2 ms.
 func WithClockDrift(factor float64, fixed time.Duration) ClientOption {
 	return clientOption(func(s *clientSettings) { s.driftFactor, s.driftFixed = factor, fixed })
 }
 
-// WithPrefix sets what every key begins with. The default is "lock".
+// WithPrefix sets the prefix of every key. The default is "lock".
 func WithPrefix(p string) ClientOption {
 	return clientOption(func(s *clientSettings) { s.prefix = p })
 }
 
-// WithTokenRetention sets how long the fencing counter of an idle name is kept; it is
-// seeded from a node's clock when it is missing. It must be longer than any TTL, and
-// than the nodes' clocks are apart. The default is 24 hours.
+// WithTokenRetention sets how long the fencing counter of an idle name is kept. A missing counter
+// is seeded from a node's clock. The retention must be longer than any TTL, and longer than the
+// difference between the nodes' clocks. The default is 24 hours.
 func WithTokenRetention(d time.Duration) ClientOption {
 	return clientOption(func(s *clientSettings) { s.retention = d })
 }
 
-// WithRestartGuard keeps a node from granting locks for d after its server started: a
-// server that crashed may have forgotten a lock that somebody holds, and must stay out
-// until every such lock has ended. d must be at least the largest TTL in use, on any
-// client of the nodes; a node may stay out for a second longer. Holders keep their leases
-// from the other nodes meanwhile; an error that wraps redlock.ErrRestarted tells of nodes
-// that stay out, and so does Inspect. If the server came back with an old snapshot, the
-// guard also has its fencing counters skip what was granted since, provided that no two nodes'
-// clocks are farther apart than d.
+// WithRestartGuard keeps a node from granting locks for d after its server started. A crashed
+// server may have forgotten a lock that somebody holds, and must stay out until every such lock has
+// ended. d must be at least the largest TTL in use, on any client of the nodes; a node may stay out
+// for a second longer. Meanwhile holders keep their leases from the other nodes. An error that
+// wraps redlock.ErrRestarted names the nodes that stay out, and so does Inspect. If the server came
+// back with an old snapshot, the guard also makes its fencing counters skip the tokens that were
+// granted since, provided that no two nodes' clocks differ by more than d.
 //
-// The default, 0, is no guard, as a set of fresh servers would be useless for d. In
-// production turn it on, unless every node runs with appendfsync always. The check costs
-// a server a few microseconds for each acquisition. It goes by INFO's uptime_in_seconds,
-// which a clock that is set forward makes greater.
+// The default, 0, is no guard, because a set of fresh servers would be useless for d. In
+// production, turn it on, unless every node runs with appendfsync always. The check costs a server
+// a few microseconds for each acquisition. It uses INFO's uptime_in_seconds, which grows when the
+// clock is set forward.
 func WithRestartGuard(d time.Duration) ClientOption {
 	return clientOption(func(s *clientSettings) { s.guard = d })
 }
 
-// WithLogger sets where the client logs what its callers do not see otherwise: nodes that go
-// down, come back or are kept out, leases that are lost or renewed late, and waits that look like
-// mistakes. The default is silence.
+// WithLogger sets where the client logs what its callers do not see otherwise: when nodes go down,
+// come back or are kept out, when leases are lost or renewed late, and when a wait looks like a
+// mistake. By default nothing is logged.
 func WithLogger(l *slog.Logger) ClientOption {
 	return clientOption(func(s *clientSettings) { s.logger = l })
 }
@@ -211,8 +209,8 @@ func (s *clientSettings) check() error {
 	return nil
 }
 
-// WithObserver adds an observer. Several are called in the order in which they were added, and each
-// gets the context that the one before has made.
+// WithObserver adds an observer. Several observers are called in the order in which they were
+// added, and each gets the context that the previous one returned.
 func WithObserver(o Observer) ClientOption {
 	return clientOption(func(s *clientSettings) { s.observers = append(s.observers, o) })
 }

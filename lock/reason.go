@@ -2,8 +2,7 @@ package lock
 
 import "fmt"
 
-// A Reason is why a lease is over. Its text is what errors and logs show. The zero value
-// is ReasonNone.
+// A Reason says why a lease is over. Errors and logs show its text. The zero value is ReasonNone.
 type Reason uint8
 
 // The reasons. All but ReasonNone, ReasonUnlocked and ReasonClosed are losses.
@@ -51,7 +50,7 @@ var codes = [...]string{
 	ReasonAbandoned:  "abandoned",
 }
 
-// Code is the reason in a word, for metrics: that of ReasonMaxHold is "max_hold".
+// Code is the reason in one word, for metrics: for example "max_hold" for ReasonMaxHold.
 func (r Reason) Code() string {
 	if int(r) < len(codes) {
 		return codes[r]
@@ -73,8 +72,8 @@ func (r Reason) end() error {
 }
 
 // A LeaseError says what went wrong with which lease: it wraps [ErrLost], [ErrReleased],
-// [ErrNoQuorum] or whatever else is its Err. It is what [Lease.Err] returns, what ends the
-// contexts of [Lease.Context], and what Extend and Unlock return.
+// [ErrNoQuorum] or any other error that is its Err. [Lease.Err], [Lease.Extend] and [Lease.Unlock]
+// return it, and it is the cause of the contexts of [Lease.Context].
 type LeaseError struct {
 	Op     string // "extend", "re-enter" or "unlock"; "" of [Lease.Err] and in causes of contexts
 	Name   string // of the lock
@@ -82,8 +81,8 @@ type LeaseError struct {
 	Err    error
 	Reason Reason // why the lease is over, if Err is ErrLost or ErrReleased
 
-	// Last is what the last round of renewals came to if Reason is ReasonNotRenewed: as a
-	// rule a [*redlock.NoQuorumError] with the answer of each node. nil if there was none.
+	// Last is the error of the last round of renewals if Reason is ReasonNotRenewed: usually a
+	// [*redlock.NoQuorumError] with the answer of each node. It is nil if there was no round.
 	Last error
 }
 
@@ -102,8 +101,8 @@ func (e *LeaseError) Error() string {
 	return s
 }
 
-// Unwrap lists Err and Last, and [ErrClosed] if that is the reason. So a lost lease may also
-// be an [ErrNoQuorum]: look for [ErrLost] first.
+// Unwrap returns Err and Last, and [ErrClosed] if that is the reason. So a lost lease may also be
+// an [ErrNoQuorum]: check for [ErrLost] first.
 func (e *LeaseError) Unwrap() []error {
 	errs := append(make([]error, 0, 2), e.Err)
 	if e.Last != nil {

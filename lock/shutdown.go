@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// Shutdown ends the client gracefully: from now on nobody is granted a lock, and every Lock
-// that waits ends with [ErrClosed]; whoever has a lease goes on, renewed, and may re-enter, until
-// it is released or lost. Once none is left, or when ctx ends, Shutdown calls [Client.Close].
+// Shutdown ends the client gracefully. From now on no lock is granted, and every waiting Lock ends
+// with [ErrClosed]. Leases stay valid and renewed, and may be re-entered, until they are released
+// or lost. Once none is left, or when ctx ends, Shutdown calls [Client.Close].
 //
-// It returns nil if every lease had ended by itself. If ctx ended first, what was still held
-// has been taken from its holders, and the error wraps that of ctx, and Close's if there was one.
-// A Lock or TryLock that begins after Shutdown fails with [ErrClosed].
+// It returns nil if every lease had ended by itself. If ctx ended first, the remaining leases have
+// been taken from their holders, and the error wraps ctx's error, and Close's error if there was
+// one. A Lock or TryLock that begins after Shutdown fails with ErrClosed.
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.mu.Lock()
 	c.drain()

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// A Status is what the nodes' answers come to. Its zero value is StatusUnknown.
+// A Status summarizes the nodes' answers. Its zero value is StatusUnknown.
 type Status uint8
 
-// The statuses. A node that does not answer, answers with an error, or would not grant as it
-// has restarted ([WithRestartGuard]), may have any hold.
+// The statuses. A node may have any hold if it does not answer, answers with an error, or would not
+// grant because it has restarted ([WithRestartGuard]).
 const (
-	StatusUnknown Status = iota // neither is certain: with the nodes that cannot tell, a hold could have a quorum
+	StatusUnknown Status = iota // not certain: together with the nodes that cannot tell, a hold could have a quorum
 	StatusFree                  // nobody has the lock: no hold can have a quorum
 	StatusHeld                  // a quorum of nodes has the same hold
 )
@@ -35,33 +35,32 @@ func (s Status) String() string {
 // MarshalText is String.
 func (s Status) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// A State is a lock as a quorum of nodes sees it. A node that sees it otherwise is told apart
-// in Nodes.
+// A State is a lock as a quorum of nodes sees it. Nodes shows separately what each node sees.
 //
-// As JSON, which is to be read and not to be decoded into a State again, its keys are in
-// lower case, errors are text, and durations are text such as "29.5s"; the TTL of a key that
-// has none is "none".
+// The JSON form is for reading, not for decoding into a State again. Its keys are in lower case,
+// errors are text, and durations are text such as "29.5s"; the TTL of a key without a TTL is
+// "none".
 type State struct {
 	Status  Status
-	Held    bool          // Status is StatusHeld; if not, there may be a holder all the same, unless Status is StatusFree
-	Holder  string        // hold id, if Held; "<hold id> lingers" if that one has gone: see [WithMinHold] and [WithRest]
+	Held    bool          // Status is StatusHeld; if false, there may still be a holder, unless Status is StatusFree
+	Holder  string        // hold id, if Held; "<hold id> lingers" if the holder is gone: see [WithMinHold] and [WithRest]
 	Count   int           // hold count, as of the last renewal or Extend
 	Label   string        // of the holder's process, see [WithLabel]; "": none is known
 	Note    string        // of the holder's lock, see [WithNote]; "": none is known
 	HeldFor time.Duration // how long the holder's process has had the lock, by a node's clock; 0: not known
 	TTL     time.Duration // remaining on a quorum; negative: the key has no TTL
 	Token   int64         // the greatest fencing token that a quorum knows; 0: none
-	Readers []string      // read-write locks: the hold ids of those who read; the first one is the Holder
+	Readers []string      // read-write locks: the readers' hold ids; the first one is the Holder
 	Queue   []string      // locks with a queue: waiting hold ids, in order
-	Waits   []Wait        // the same, with what else is known of them
+	Waits   []Wait        // the same waiters, with details
 	Nodes   []NodeState
 }
 
 // A Wait is one waiter of a lock with a queue; its place is its index in State.Waits.
 type Wait struct {
 	Hold   string        // the id its hold will have
-	Waited time.Duration // since its enqueue, by the clock of the node that has had it for longest
-	Reads  bool          // read-write locks: it waits to read, and not to write
+	Waited time.Duration // since its enqueue, by the clock of the node that has known it longest
+	Reads  bool          // read-write locks: it waits to read, not to write
 }
 
 // A NodeState is a lock as one node sees it.
@@ -72,7 +71,7 @@ type NodeState struct {
 	Count     int           // hold count
 	TTL       time.Duration // remaining; negative: the key has no TTL
 	Token     int64         // fencing counter; 0: none
-	Readers   []string      // read-write locks: the hold ids of those who read, in alphabetical order
+	Readers   []string      // read-write locks: the readers' hold ids, in alphabetical order
 	Queue     []string      // locks with a queue: waiting hold ids, in order
 	Err       error         // why the node could not tell, or would not grant
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// Together runs all calls at once, and returns when all have. It is for calls that each take
-// or release one lock under the context that they are given: what they send leaves for the
-// nodes together, so that several free locks cost one round trip, and not one each. The last of
-// the calls runs on the caller's goroutine.
+// Together runs all calls at once, and returns when all have returned. Each call should take or
+// release one lock under the context that it is given. Their commands are sent to the nodes
+// together, so that several free locks cost one round trip, not one each. The last of the calls
+// runs on the caller's goroutine.
 //
 // It says nothing of the order in which the locks are taken. Use package multi to take several
 // locks: it waits for them in an order that has no circle. [TryTogether] and [UnlockTogether] do
@@ -20,10 +20,10 @@ func Together(ctx context.Context, calls ...func(context.Context)) {
 	redlock.Together(ctx, calls...)
 }
 
-// TryTogether calls TryLock of all locks at once, and returns when all have. leases[i] and errs[i]
-// are those of locks[i]. What is sent leaves for the nodes together, so that several free locks
-// cost one round trip. As it does no more for a lock than to send a command and to read
-// the answer, it needs no goroutine for that; only what does not go so smoothly gets one.
+// TryTogether calls TryLock of all locks at once, and returns when all have returned. leases[i] and
+// errs[i] are the results of locks[i]. The commands are sent to the nodes together, so that several
+// free locks cost one round trip. A lock for which it only has to send a command and read the
+// answer needs no goroutine; any other lock gets one.
 //
 // It says nothing of the order in which the locks are taken, and gives nothing back if some of
 // them are refused. Use package multi to take several locks, all or nothing.
@@ -50,9 +50,9 @@ func TryTogether(ctx context.Context, locks ...Locker) (leases []*Lease, errs []
 	return leases, errs
 }
 
-// UnlockTogether calls Unlock of all leases at once, and returns when all have. errs[i] is that of
-// leases[i], which may be nil: then there is nothing to unlock. What is sent leaves for the
-// nodes together, as with [TryTogether].
+// UnlockTogether calls Unlock of all leases at once, and returns when all have returned. errs[i] is
+// the result of leases[i], which may be nil: then there is nothing to unlock. The commands are sent
+// to the nodes together, as with [TryTogether].
 func UnlockTogether(ctx context.Context, leases ...*Lease) (errs []error) {
 	errs = make([]error, len(leases))
 	partings := make([]parting, 0, len(leases))

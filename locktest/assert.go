@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/lock"
 )
 
-// AssertHeld fails the test, which goes on, unless [lock.Holds] is true of ctx and name.
+// AssertHeld fails the test, which continues, unless [lock.Holds] is true for ctx and name.
 func AssertHeld(t testing.TB, ctx context.Context, name string) {
 	t.Helper()
 	if lock.Holds(ctx, name) {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Advance lets d pass in the bubble that the test runs in, and returns when every goroutine
-// has done what it had to do by then: renewals, losses, expiries and what the program does
-// about them. Outside of a bubble it ends the test: nobody can move that time.
+// Advance lets d pass in the test's bubble. It returns when every goroutine has done what was due
+// by then: renewals, losses, expiries and the program's reactions. Outside a bubble it ends the
+// test, because real time cannot be moved.
 func (f *Fake) Advance(d time.Duration) {
 	f.t.Helper()
 	f.needBubble("Advance(" + d.String() + ")")

@@ -2,16 +2,17 @@ package locktest
 
 import "testing"
 
-// FailNext has the next acquisition of name fail with err, before any node is asked: a Lock,
-// TryLock or Do of any kind, or an Acquire, by any client of the Fake. Its error is a
-// [*lock.AcquireError] that wraps err, as all of them do. Several calls are for as many
-// acquisitions. A [Fake.Hold] is somebody else's, and meets none of the errors. The test fails
-// at its end if no acquisition has met the error.
+// FailNext makes the next acquisition of name fail with err, before any node is asked. An
+// acquisition is a Lock, TryLock or Do of any kind, or an Acquire, by any client of the Fake. Its
+// error is a [*lock.AcquireError] that wraps err. Several calls make as many acquisitions fail. A
+// [Fake.Hold] belongs to another process, and is not affected. The test fails at its end if no
+// acquisition has met the error.
 //
-// A re-entry meets none, as it asks no node: it fails only with its lease or its context.
+// A re-entry is not affected either, because it asks no node: it fails only with its lease or its
+// context.
 //
-// It is for errors that are hard to bring about. Prefer a fault where there is one: Hold,
-// Stop and Partition make errors with all that real ones have.
+// FailNext is for errors that are hard to provoke. Prefer a fault if there is one: the errors
+// caused by Hold, Stop and Partition have all the details of real ones.
 func (f *Fake) FailNext(name string, err error) {
 	f.t.Helper()
 	if err == nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/holdfast-go/holdfast/lock"
 )
 
-// A Fake is a set of Redis nodes in memory with lock clients on them, for one test. Methods
-// that change it end the test if they cannot do what they say. So they belong on the test's
-// goroutine, as testing.T.FailNow does; Client and Waiters are safe for concurrent use. It must
-// not be copied, and the zero value is not usable; use [New].
+// A Fake is a set of Redis nodes in memory with lock clients, for one test. Methods that change it
+// end the test if they cannot do what they promise. So call them on the test's goroutine, as you
+// would call testing.T.FailNow; Client and Waiters are safe for concurrent use. A Fake must not be
+// copied, and the zero value is not usable; use [New].
 type Fake struct {
 	// Immutable.
 	t       testing.TB
@@ -41,13 +41,13 @@ type process struct {
 	locks *lock.Client
 }
 
-// New makes a Fake of one node. The options are those of [Fake.Client].
+// New creates a Fake with one node. The options are for [Fake.Client].
 func New(t testing.TB, opts ...lock.ClientOption) *Fake {
 	t.Helper()
 	return NewN(t, 1, opts...)
 }
 
-// NewN makes a Fake of n independent nodes, of which a quorum must agree.
+// NewN creates a Fake with n independent nodes, of which a quorum must agree.
 func NewN(t testing.TB, n int, opts ...lock.ClientOption) *Fake {
 	t.Helper()
 	f := &Fake{t: t, bubble: inBubble(), ledger: newLedger()}
@@ -71,8 +71,8 @@ func inBubble() (in bool) {
 // Client is the lock client of the program under test.
 func (f *Fake) Client() *lock.Client { return f.program.locks }
 
-// NewClient is the lock client of another process: of a second instance of the program, or of
-// somebody else who has a lock that is no mutex:
+// NewClient returns the lock client of another process: a second instance of the program, or
+// another program that holds a lock other than a mutex:
 //
 //	lease, err := readwrite.New(f.NewClient(), "config").RLock(ctx)
 //
@@ -82,9 +82,9 @@ func (f *Fake) NewClient(opts ...lock.ClientOption) *lock.Client {
 	return f.instance(opts).locks
 }
 
-// Redis returns a client of each node, for a program that calls [lock.NewClient] itself. It is
-// in the same process as [Fake.Client]. The Fake knows nothing of the locks of such a program: its
-// leases are not checked at the end, FailNext and Waiters do not concern it, and Lose refuses it.
+// Redis returns a client for each node, for a program that calls lock.NewClient itself. That
+// program is in the same process as Fake.Client. The Fake knows nothing of its locks: its leases
+// are not checked at the end, FailNext and Waiters do not concern it, and Lose refuses it.
 func (f *Fake) Redis() []redis.UniversalClient { return f.program.host.Connect() }
 
 // instance starts a process that FailNext concerns.

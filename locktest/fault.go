@@ -2,24 +2,25 @@ package locktest
 
 import "time"
 
-// Stop kills node i, from 0 on: connections to it break, new ones are refused, and what it had
-// in its memory is gone, as of a server without persistence.
+// Stop kills a node, counted from 0: connections to it break, new ones are refused, and the
+// contents of its memory are lost, like those of a server without persistence.
 func (f *Fake) Stop(node int) {
 	f.t.Helper()
 	f.checkNodes("Stop", node)
 	f.nodes[node].Kill()
 }
 
-// Start starts a stopped node, which is empty. One that runs is left alone.
+// Start starts a stopped node, which is empty then. A running node is left alone.
 func (f *Fake) Start(node int) {
 	f.t.Helper()
 	f.checkNodes("Start", node)
 	f.nodes[node].Start()
 }
 
-// Partition cuts the program, which is [Fake.Client] and those of [Fake.Redis], off from nodes: what it sends is lost
-// without a word, and connections cannot be made, until Heal. Without an argument that goes for every node. Other
-// processes, and Hold, still reach them: the lock may go to somebody else meanwhile.
+// Partition cuts the program (Fake.Client and the clients of Fake.Redis) off from nodes: its
+// commands are lost silently, and connections cannot be made, until Heal. Without an argument, it
+// cuts the program off from every node. Other processes, and Hold, still reach the nodes: the lock
+// may go to somebody else meanwhile.
 func (f *Fake) Partition(nodes ...int) {
 	f.t.Helper()
 	f.checkNodes("Partition", nodes...)
@@ -35,9 +36,9 @@ func (f *Fake) Partition(nodes ...int) {
 // Heal ends every Partition.
 func (f *Fake) Heal() { f.program.host.Silence(false) }
 
-// Delay has every command take d from now on, half of it on the way to a node and half on the way back.
-// Without it, commands take no time in a bubble, where time stands still while anybody has work
-// to do: a loop that locks and unlocks without end needs a delay.
+// Delay makes every command take d from now on, half of it on the way to a node and half on the way
+// back. Without a delay, commands take no time in a bubble, where time stands still while any
+// goroutine has work to do. So a loop that locks and unlocks without end needs a delay.
 func (f *Fake) Delay(d time.Duration) {
 	for _, n := range f.nodes {
 		n.SetDelay(d/2, d-d/2)

@@ -9,16 +9,17 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// A Hold is a mutex that somebody else has: another process, which goes on renewing it. It
-// ends with Release, or with the test. The zero value is not usable; use [Fake.Hold].
+// A Hold is a mutex that another process holds and keeps renewing. It ends with Release, or with
+// the test. The zero value is not usable; use [Fake.Hold].
 type Hold struct {
 	fake  *Fake
 	lease *lock.Lease
 }
 
-// Hold has another process take the mutex called name, which must be free and nobody's turn. It excludes
-// those of packages reentrant and fair, and wakes them when it is released. A read-write lock
-// or a semaphore of that name would be refused, with [lock.ErrKind]: take those with [Fake.NewClient].
+// Hold lets another process take the mutex called name, which must be free, with nobody waiting for
+// it. It excludes locks of packages reentrant and fair, and wakes them when it is released. A
+// read-write lock or a semaphore of that name would be refused, with [lock.ErrKind]: take those
+// with [Fake.NewClient].
 func (f *Fake) Hold(name string) *Hold {
 	f.t.Helper()
 	if f.elsewhere == nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// A Lease is what [Fake.Lose] ends: a [*lock.Lease] or a semaphore's Permit.
+// A Lease is the argument of [Fake.Lose]: a [*lock.Lease] or a semaphore's Permit.
 type Lease interface {
 	ID() string
 	Err() error
 }
 
-// Lease is the lease of name that the program has by [Fake.Client], the newest if it has several:
-// for a test that does not see what the program locks. Those of other processes do not count. It
-// ends the test if there is none.
+// Lease returns the lease of name that the program holds by [Fake.Client], or the newest if there
+// are several. It is for a test that does not see what the program locks. Leases of other processes
+// do not count. It ends the test if there is none.
 func (f *Fake) Lease(name string) *lock.Lease {
 	f.t.Helper()
 	lease := f.ledger.last(name, f.program.host)
@@ -28,18 +28,18 @@ func (f *Fake) Lease(name string) *lock.Lease {
 	return lease
 }
 
-// Lose has a lease be lost for reason, in the way in which that happens, and returns when it is. All
-// leases of its hold are lost with it. These reasons can be:
+// Lose makes a lease be lost for reason, by the same events as in production, and returns when it
+// is lost. All leases of its hold are lost with it. The possible reasons are:
 //
 //   - [lock.ReasonForced]: somebody ends it by ForceUnlock.
-//   - [lock.ReasonGone]: its keys are deleted on every node. Others that share the lock, to
-//     read or by permits, lose it as well.
+//   - [lock.ReasonGone]: its keys are deleted on every node. Others that share the lock, as readers
+//     or by permits, lose it as well.
 //   - [lock.ReasonNotRenewed]: its process cannot reach any node until the lease ends. Other leases
 //     of that process may go the same way. In bubbles only.
 //   - [lock.ReasonExpired]: the time of a lease without a watchdog passes. In bubbles only.
 //
-// The others come by what the program does: by the end of its contexts, or by WithMaxHold
-// and Advance.
+// The program itself causes the other reasons: by ending its contexts, or by WithMaxHold and
+// Advance.
 func (f *Fake) Lose(lease Lease, reason lock.Reason) {
 	f.t.Helper()
 	e, found := f.ledger.find(lease.ID())

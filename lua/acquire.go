@@ -14,7 +14,7 @@ type Acquire struct {
 	TTL       time.Duration
 	Retention time.Duration // life of an idle fencing counter
 	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
-	Noted     bool          // a refusal is to tell what is written about who has it
+	Noted     bool          // a refusal includes the note about the holder
 }
 
 // Call makes the call.
@@ -79,13 +79,13 @@ func ParseAcquired(reply any) (Acquired, error) {
 	return Acquired{}, &unexpected{acquireScript, reply}
 }
 
-// IsRestarted tells whether a server refused to grant because it started not long ago.
+// IsRestarted reports whether a server refused to grant because it started recently.
 func IsRestarted(err error) bool {
 	return err != nil && strings.HasPrefix(err.Error(), "RESTARTED")
 }
 
-// Millis turns d into whole milliseconds, upwards: a key must not die before the
-// validity that was computed from d.
+// Millis rounds d up to whole milliseconds: a key must not expire before the validity that was
+// computed from d.
 func Millis(d time.Duration) int64 {
 	n := int64(d / time.Millisecond)
 	if d%time.Millisecond > 0 {

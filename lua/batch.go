@@ -8,8 +8,8 @@ import (
 
 var _ redis.Error = Failure("")
 
-// MaxBatch is the most calls in a batch: enough for what they share to cost next to
-// nothing, and few enough for a server to do in about a millisecond.
+// MaxBatch is the maximum number of calls in a batch: enough to make the shared cost negligible,
+// and few enough for a server to finish in about a millisecond.
 const MaxBatch = 64
 
 const (
@@ -82,8 +82,8 @@ func differing(argv, last []any) int {
 	return n
 }
 
-// ParseBatch reads a reply of batch.lua: n replies, with an error in place of each that a
-// call failed with.
+// ParseBatch reads a reply of batch.lua: n replies, with an error in place of the reply of each
+// call that failed.
 func ParseBatch(reply any, n int) ([]any, error) {
 	replies, ok := reply.([]any)
 	if !ok || len(replies) != n {

@@ -87,8 +87,8 @@ type Cmd struct {
 // NoRetry tells go-redis to send the command once.
 func (*Cmd) NoRetry() bool { return true }
 
-// IsNoScript tells whether a server refused a call because it does not know the
-// script's hash: it restarted, or its scripts were flushed.
+// IsNoScript reports whether a server refused a call because it does not know the script's hash: it
+// restarted, or its scripts were flushed.
 func IsNoScript(err error) bool {
 	return err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT")
 }

@@ -11,7 +11,7 @@ type Extend struct {
 	Token     int64
 	Retention time.Duration // life of an idle fencing counter
 	Queued    bool          // the hold came out of a fair queue
-	Noted     bool          // something is written about the hold
+	Noted     bool          // the hold has a note
 	Narrow    bool          // leave the counter alone: it is where the hold is not, as a Cluster moves both
 }
 

@@ -34,8 +34,8 @@ type FairAcquire struct {
 	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
 	Wait      bool          // in the queue, if it is not this hold's turn
 	Ticket    Ticket        // to wait with
-	Round     int64         // of the hold's asking, with Wait; from 1
-	Noted     bool          // a refusal is to tell what is written about who has it
+	Round     int64         // number of this request of the hold, with Wait; from 1
+	Noted     bool          // a refusal includes the note about the holder
 }
 
 // Call makes the call.
@@ -87,9 +87,9 @@ type FairRelease struct {
 	Fair
 	Hold      string
 	Mark      time.Duration // void the hold id for so long; 0: no need
-	Successor string        // waiting hold that asks right behind this, and need not be woken; "": none
+	Successor string        // waiting hold that asks right after this, and need not be woken; "": none
 	Undo      bool          // there never was a lease: take its token back
-	Noted     bool          // something is written about the hold: take it away
+	Noted     bool          // the hold has a note: delete it
 }
 
 // Call makes the call.
@@ -109,13 +109,13 @@ func (r FairRelease) Call() Call {
 	return Call{script: fairReleaseScript, args: args}
 }
 
-// FairYield calls fair_yield.lua: it gives back what a minority granted, and waits on; who
-// waits already does so with its final ticket.
+// FairYield calls fair_yield.lua: it gives back a minority's grant, and the hold continues to wait.
+// A hold that already waits gets its final ticket.
 type FairYield struct {
 	Fair
 	Hold   string
 	Ticket Ticket
-	Round  int64 // what it or an earlier round was granted is given back
+	Round  int64 // grants of this round and earlier ones are given back
 }
 
 // Call makes the call.
@@ -167,8 +167,8 @@ func (b FairBeat) Call() Call {
 	return Call{script: fairBeatScript, args: args}
 }
 
-// ParseFairBeat reads a reply of fair_beat.lua: the holds that should ask, as they do not
-// wait there or it is their turn.
+// ParseFairBeat reads a reply of fair_beat.lua: the holds that should ask, because they do not wait
+// there or it is their turn.
 func ParseFairBeat(reply any) ([]string, error) {
 	r, ok := reply.([]any)
 	if !ok {

@@ -2,7 +2,8 @@ package lua
 
 import "time"
 
-// Lingers ends what a lock has in place of a hold id while it stays taken without its holder.
+// Lingers is the end of the field that replaces a hold id while a lock stays taken without its
+// holder.
 const Lingers = " lingers"
 
 // Keep calls keep.lua: it lets a lock stay taken for a while when its holder has gone.
@@ -10,7 +11,7 @@ type Keep struct {
 	Keys  Keys
 	Hold  string
 	For   time.Duration
-	Noted bool // something is written about the hold
+	Noted bool // the hold has a note
 }
 
 // Call makes the call. Its replies are those of [Release].

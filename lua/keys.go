@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// MaxNameLength is the longest name of a lock, in bytes.
+// MaxNameLength is the maximum length of a lock's name, in bytes.
 const MaxNameLength = 1024
 
-// Keys are the names of everything that one lock has in Redis. They share a hash
-// tag and so a Cluster slot. Only the lock's own key is kept: a program may have very many
-// locks, and what a call writes to is two or three of the others. The zero value names
-// nothing; use [NewKeys]. Keys is immutable and safe for concurrent use.
+// Keys are the names of all keys of one lock. They share a hash tag and so a Cluster slot. Only the
+// lock's own key is stored, because a program may have very many locks, and a call needs only two
+// or three of the other keys. The zero value names nothing; use [NewKeys]. Keys is immutable and
+// safe for concurrent use.
 type Keys struct {
 	Lock string // hash: hold id -> hold count
 }
@@ -36,10 +36,10 @@ func (k Keys) Queue() string { return k.Lock + queueSuffix }
 // Waiters names a hash, waiting hold id -> alive until, since.
 func (k Keys) Waiters() string { return k.Lock + waitersSuffix }
 
-// Note names a string: what is written about the hold, for people.
+// Note names a string: the hold's label and note, for people.
 func (k Keys) Note() string { return k.Lock + noteSuffix }
 
-// Readers names a sorted set of a read-write lock, hold id that reads -> alive until.
+// Readers names a sorted set of a read-write lock, reading hold id -> alive until.
 func (k Keys) Readers() string { return k.Lock + readersSuffix }
 
 // Permits names a sorted set of a semaphore, hold id -> alive until.
@@ -51,11 +51,11 @@ func (k Keys) Slots() string { return k.Lock + slotsSuffix }
 // Free names a sorted set of a semaphore: free slots.
 func (k Keys) Free() string { return k.Lock + freeSuffix }
 
-// Channel is the Pub/Sub channel on which it is told that a hold has ended.
+// Channel is the Pub/Sub channel for messages that a hold has ended.
 func (k Keys) Channel() string { return k.Lock + ":channel" }
 
-// NewKeys builds the keys of the lock called name. The name becomes the hash tag:
-// prefix:{name}. A name, or a prefix, that brings a hash tag of its own is used as it is.
+// NewKeys builds the keys of the lock called name. The name becomes the hash tag: prefix:{name}. A
+// name or a prefix that contains a hash tag is used as it is.
 func NewKeys(prefix, name string) (Keys, error) {
 	switch {
 	case name == "":
@@ -99,12 +99,12 @@ const (
 var companions = []string{tokenSuffix, voidSuffix, queueSuffix, waitersSuffix, noteSuffix, readersSuffix,
 	permitsSuffix, slotsSuffix, freeSuffix}
 
-// ClientChannels is what the Pub/Sub channels of clients begin with: a client's own id
-// follows. They carry what concerns one waiter of that client, for all of its locks.
+// ClientChannels is the prefix of the clients' Pub/Sub channels: a client's own id follows. They
+// carry messages for a single waiter of that client, for all of its locks.
 func ClientChannels(prefix string) string { return prefix + ":channel:" }
 
-// hasTag tells whether Redis Cluster hashes only a part of key: what stands
-// between the first { and the first } after it, unless that is empty.
+// hasTag reports whether Redis Cluster hashes only a part of key: the text between the first { and
+// the first } after it, unless that is empty.
 func hasTag(key string) bool {
 	_, rest, found := strings.Cut(key, "{")
 	tag, _, closed := strings.Cut(rest, "}")

@@ -2,10 +2,10 @@ package lua
 
 import "strings"
 
-// NameOf is the other way round of [NewKeys]: the name of the lock that keeps key, if key is one
-// that is there while the lock is held (Keys.Lock) or waited for (Keys.Queue()). Other companions
-// of a lock outlive both, and are no sign of it. A name is told without braces of its own where
-// it may be: "orders" and "{orders}" are one lock.
+// NameOf is the inverse of [NewKeys]: it returns the name of the lock that keeps key, if key exists
+// only while the lock is held ([Keys.Lock]) or waited for ([Keys.Queue]). Other companion keys of a
+// lock outlive both, and are no sign of them. The name is returned without its own braces if
+// possible: "orders" and "{orders}" are one lock.
 func NameOf(prefix, key string) (name string, ok bool) {
 	key = strings.TrimSuffix(key, queueSuffix)
 	name, ok = strings.CutPrefix(key, prefix+":")

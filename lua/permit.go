@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// PermitMark is what the id of a hold of a semaphore ends with that wants so many of its permits: scripts
-// read both from it, also of who waits.
+// PermitMark is the end of the id of a semaphore's hold that wants n of so many permits. Scripts
+// read both numbers from it, also for waiters.
 func PermitMark(n, permits int) string {
 	return "p" + strconv.Itoa(n) + "/" + strconv.Itoa(permits)
 }
@@ -33,9 +33,9 @@ type PermitAcquire struct {
 	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
 	Wait      bool          // in the queue, if it is not this hold's turn
 	Ticket    Ticket        // to wait with
-	Round     int64         // of the hold's asking, with Wait; from 1
+	Round     int64         // number of this request of the hold, with Wait; from 1
 	Slots     Slots         // to take if they are free; "": the lowest ones
-	Noted     bool          // a refusal is to tell what is written about who has permits
+	Noted     bool          // a refusal includes the notes about the holders of permits
 }
 
 // Call makes the call.
@@ -103,7 +103,7 @@ type PermitRelease struct {
 	Permit
 	Hold      string
 	Mark      time.Duration // void the hold id for so long; 0: no need
-	Successor string        // waiting hold that asks right behind this, and need not be woken; "": none
+	Successor string        // waiting hold that asks right after this, and need not be woken; "": none
 }
 
 // Call makes the call. Its replies are those of [Release].
@@ -113,13 +113,13 @@ func (r PermitRelease) Call() Call {
 		r.Hold, r.Channel, Millis(r.Mark), flag(r.Alone), r.Successor)}
 }
 
-// PermitYield calls permit_yield.lua: it gives back what a minority granted, or each node differently, and waits on;
-// who waits already does so with its final ticket.
+// PermitYield calls permit_yield.lua: it gives back a minority's grant, or grants that differ
+// between nodes, and the hold continues to wait. A hold that already waits gets its final ticket.
 type PermitYield struct {
 	Permit
 	Hold   string
 	Ticket Ticket
-	Round  int64 // what it or an earlier round was granted is given back
+	Round  int64 // grants of this round and earlier ones are given back
 }
 
 // Call makes the call. Its replies are those of [FairYield].
@@ -226,7 +226,7 @@ type PermitFence struct {
 	Token     int64
 	Retention time.Duration // life of an idle fencing counter
 	Slots     Slots         // of the hold
-	Round     int64         // of the hold's asking that a quorum granted; 0: it is not queued
+	Round     int64         // number of the request that a quorum granted; 0: the hold is not queued
 }
 
 // Call makes the call.

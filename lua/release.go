@@ -9,7 +9,7 @@ type Release struct {
 	Quiet bool          // do not publish the end
 	Mark  time.Duration // void the hold id for so long; 0: no need
 	Undo  bool          // there never was a lease: take its token back
-	Noted bool          // something is written about the hold: take it away
+	Noted bool          // the hold has a note: delete it
 }
 
 // Call makes the call.

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// What the ids of the holds of a read-write lock end with. Whoever makes hold ids does so; those of other
-// locks end with a digit.
+// The ends of hold ids of a read-write lock. The code that creates hold ids adds them; hold ids of
+// other locks end with a digit.
 const (
-	Reads  = "r" // what the id of a hold ends with that reads
-	Writes = "w" // or that writes
+	Reads  = "r" // the end of the id of a hold that reads
+	Writes = "w" // and of one that writes
 )
 
 // RW is what the scripts of the read-write lock are told in common.
@@ -25,8 +25,8 @@ type RWAcquire struct {
 	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
 	Wait      bool          // in the queue, if somebody is in the way
 	Ticket    Ticket        // to wait with
-	Round     int64         // of the hold's asking, with Wait; from 1
-	Noted     bool          // a refusal is to tell what is written about who has it
+	Round     int64         // number of this request of the hold, with Wait; from 1
+	Noted     bool          // a refusal includes the note about the holder
 }
 
 // Call makes the call.
@@ -72,10 +72,10 @@ type RWRelease struct {
 	RW
 	Hold      string
 	Mark      time.Duration // void the hold id for so long; 0: no need
-	Successor string        // waiting hold that asks right behind this, and need not be woken; "": none
+	Successor string        // waiting hold that asks right after this, and need not be woken; "": none
 	Undo      bool          // there never was a lease: take its token back
 	Token     int64         // of a hold that wrote
-	Noted     bool          // something is written about the hold: take it away
+	Noted     bool          // the hold has a note: delete it
 }
 
 // Call makes the call. Its replies are those of [Release].
@@ -99,13 +99,13 @@ func (r RWRelease) Call() Call {
 	return Call{script: rwReleaseScript, args: args}
 }
 
-// RWYield calls rw_yield.lua: it gives back what a minority granted, and waits on; who
-// waits already does so with its final ticket.
+// RWYield calls rw_yield.lua: it gives back a minority's grant, and the hold continues to wait. A
+// hold that already waits gets its final ticket.
 type RWYield struct {
 	RW
 	Hold   string
 	Ticket Ticket
-	Round  int64 // what it or an earlier round was granted is given back
+	Round  int64 // grants of this round and earlier ones are given back
 }
 
 // Call makes the call. Its replies are those of [FairYield].
@@ -154,7 +154,7 @@ type RWExtend struct {
 	Token     int64
 	Retention time.Duration // life of an idle fencing counter
 	Reads     bool
-	Noted     bool // something is written about the hold
+	Noted     bool // the hold has a note
 }
 
 // Call makes the call. Its replies are those of [Extend].
@@ -213,7 +213,7 @@ type RWKeep struct {
 	RW
 	Hold  string
 	For   time.Duration
-	Noted bool // something is written about the hold
+	Noted bool // the hold has a note
 }
 
 // Call makes the call. Its replies are those of [Release].

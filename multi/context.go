@@ -26,14 +26,14 @@ type tie struct {
 
 type leaseKey struct{}
 
-// Context returns a context for work under the locks. It carries ownership of all of them, and
-// the lease, for [FromContext]; [lock.FromContext] returns the lease of the lock that [New] was
-// given last. It is cancelled when the lease is over, and its cause is a [*lock.LeaseError] that
-// names the lock that was lost.
+// Context returns a context for work under the locks. It carries the ownership of all of them. It
+// also carries the lease, for [FromContext]; [lock.FromContext] returns the lease of the last lock
+// that was given to New. It is cancelled when the lease is over, and its cause is a
+// [*lock.LeaseError] that names the lost lock.
 //
-// It counts as a context of the work under each of the locks: once all of them have ended,
-// the locks are no longer renewed, as [lock.Lease.Context] says. The loss of one lock does
-// not end the renewal of the others.
+// It counts as a context of the work under each of the locks: once all such contexts have ended,
+// the locks are no longer renewed, as [lock.Lease.Context] says. The loss of one lock does not end
+// the renewal of the others.
 func (l *Lease) Context(parent context.Context) context.Context {
 	if len(l.leases) == 0 {
 		ctx, cancel := context.WithCancelCause(parent)
@@ -100,9 +100,9 @@ func (l *Lease) follow(ctx context.Context, i int, end context.CancelCauseFunc) 
 	})
 }
 
-// FromContext returns the innermost lease of several locks that ctx comes from, by
-// [Lease.Context] or [Mutex.Do]: for code to which the lease itself was not given, and
-// which needs its tokens. The lease may be over; see [Lease.Err].
+// FromContext returns the innermost lease of several locks that ctx comes from, by [Lease.Context]
+// or [Mutex.Do]. It is for code that was not given the lease itself and needs its tokens. The lease
+// may be over; see [Lease.Err].
 func FromContext(ctx context.Context) (*Lease, bool) {
 	l, ok := ctx.Value(leaseKey{}).(*Lease)
 	return l, ok

@@ -11,10 +11,10 @@ import (
 	"github.com/holdfast-go/holdfast/lock"
 )
 
-// A Lease is one acquisition of all the locks: what Lock returns and [Lease.Unlock] ends. It
-// is over as soon as one of the locks is lost. The others remain held, and renewed, until Unlock:
-// the work may still have to clean up under them. It is safe for concurrent use and must
-// not be copied. The zero value is a lease of nothing: it is over, with [lock.ErrNotHeld].
+// A Lease is one acquisition of all the locks: Lock returns it and [Lease.Unlock] ends it. It is
+// over as soon as one of the locks is lost. The other locks remain held and renewed until Unlock,
+// because the work may have to clean up under them. It is safe for concurrent use and must not be
+// copied. The zero value is a lease of nothing: it is over, with [lock.ErrNotHeld].
 type Lease struct {
 	leases []*lock.Lease // in the order in which New was given the locks
 
@@ -26,9 +26,9 @@ type Lease struct {
 	ties    map[<-chan struct{}]tie // by the Done of their parents, which have not ended
 }
 
-// Leases are the leases of the locks, in the order in which [New] was given them: each has the
-// token of its lock. A lock that was given twice has two. Unlock all of them together,
-// by [Lease.Unlock].
+// Leases returns the leases of the locks, in the order of New's arguments: each has the token of
+// its lock. A lock that was given twice has two leases. Unlock all of them together, by
+// [Lease.Unlock].
 func (l *Lease) Leases() []*lock.Lease { return slices.Clone(l.leases) }
 
 // Deadline is the end of validity as known now: the earliest of the locks' deadlines. It moves
@@ -43,9 +43,9 @@ func (l *Lease) Deadline() time.Time {
 	return earliest
 }
 
-// Err is nil while all the locks are held. Then it is the [*lock.LeaseError] of the one that was
-// lost first, as far as that is known, or a [lock.ErrReleased] if none was lost; and it
-// does not change any more. It looks at the clock, as [lock.Lease.Err] does.
+// Err is nil while all the locks are held. Then it is the [*lock.LeaseError] of the lock that was
+// lost first, as far as that is known, or a [lock.ErrReleased] if none was lost. After that it does
+// not change any more. It looks at the clock, as [lock.Lease.Err] does.
 func (l *Lease) Err() error {
 	if len(l.leases) == 0 {
 		return lock.ErrNotHeld
@@ -132,11 +132,11 @@ func (l *Lease) watch() {
 	_ = l.over(l.leases[i].Err())
 }
 
-// Unlock releases all the locks, with one round trip for all of them where nothing fails. It
-// ignores ctx's cancellation. Whatever goes wrong with one of them, the others are
-// released. The error joins those of the locks: each is a [*lock.LeaseError], a [lock.ErrLost]
-// if that lock was lost before, [lock.ErrReleased] on a second call, and [lock.ErrNoQuorum] if
-// too few nodes confirmed; see [lock.Lease.Unlock].
+// Unlock releases all the locks, with one round trip for all of them if nothing fails. It ignores
+// ctx's cancellation. If one of them fails, the others are still released. The error joins the
+// errors of the locks. Each is a [*lock.LeaseError]: a [lock.ErrLost] if that lock was lost before,
+// a [lock.ErrReleased] on a second call, and a [lock.ErrNoQuorum] if too few nodes confirmed; see
+// [lock.Lease.Unlock].
 func (l *Lease) Unlock(ctx context.Context) error {
 	if len(l.leases) == 0 {
 		return lock.ErrNotHeld

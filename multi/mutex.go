@@ -10,11 +10,11 @@ import (
 	"github.com/holdfast-go/holdfast/lock"
 )
 
-// A Mutex stands for several locks that are taken together, all or nothing. It is safe
-// for concurrent use, and holds no state of its own: any number of them may have locks in
-// common. The zero value is a Mutex of no locks: each call fails.
+// A Mutex stands for several locks that are taken together, all or nothing. It is safe for
+// concurrent use, and holds no state: several Mutexes may have locks in common. The zero value is a
+// Mutex of no locks: each call fails.
 //
-// It is no [lock.Locker], as its leases are not those of one lock.
+// It is not a [lock.Locker], because its leases are not those of a single lock.
 type Mutex struct {
 	locks []lock.Locker // in the order of their names
 	given []int         // given[i] is where in locks the i-th lock is that New was given
@@ -23,12 +23,12 @@ type Mutex struct {
 
 var errNone = errors.New("multi: there is no lock to take")
 
-// New makes the mutex of all these locks, in whatever order they are given. They may be of
-// different kinds and clients. It talks to no node; that there are no locks, or that one is
-// nil, is the error of the first call.
+// New returns the mutex of all these locks, in whatever order they are given. They may be of
+// different kinds and clients. New talks to no node; an empty list or a nil lock is the error of
+// the first call.
 //
-// A lock that is given twice, or two of one name on one client, are one lock: the second is
-// a re-entry of the first. Locks of one name on different nodes work, but see the package's
+// A lock that is given twice, or two locks of one name on one client, are one lock: the second is a
+// re-entry of the first. Locks of one name on different nodes work, but see the package
 // documentation.
 func New(locks ...lock.Locker) *Mutex {
 	m := &Mutex{locks: make([]lock.Locker, len(locks)), given: make([]int, len(locks))}
@@ -46,12 +46,12 @@ func New(locks ...lock.Locker) *Mutex {
 	return m
 }
 
-// Lock blocks until all the locks are held or ctx is done. If ctx carries an owner that holds
-// some of them already, Lock re-enters those. ctx bounds the wait only. While Lock waits
-// for one of them, it holds those whose names come before it, and no others.
+// Lock blocks until all the locks are held or ctx is done. If ctx carries an owner that already
+// holds some of them, Lock re-enters those. ctx limits only the wait. While Lock waits for one of
+// the locks, it holds only those whose names come before it.
 //
-// If it fails, everything has been given back, and the error says which lock it is about: it
-// is that lock's [*lock.AcquireError].
+// If Lock fails, everything has been given back, and the error names the lock that failed: it is
+// that lock's [*lock.AcquireError].
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	a, err := m.acquisition(ctx)
 	if err != nil {
@@ -64,10 +64,10 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 }
 
 // TryLock takes the locks if all of them are free, and does not wait for another owner. The error
-// is the [*lock.AcquireError] of the first lock, in the order of names, that was refused:
-// a [lock.ErrLocked] when others have it, and a [lock.ErrNoQuorum] when too few nodes can be
-// asked. Then everything has been given back. TryLock takes as long as the slowest of the
-// locks' own, and a few node timeouts for giving back if nodes do not answer.
+// is the [*lock.AcquireError] of the first lock, in the order of names, that was refused: a
+// [lock.ErrLocked] if others have it, and a [lock.ErrNoQuorum] if too few nodes can be asked. Then
+// everything has been given back. TryLock takes as long as the slowest TryLock of the locks, plus a
+// few node timeouts for giving back if nodes do not answer.
 func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	a, err := m.acquisition(ctx)
 	if err != nil {
@@ -79,9 +79,9 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	return m.lease(a), nil
 }
 
-// Do runs fn under all the locks: Lock, fn with the lease's context, Unlock. In fn,
-// [FromContext] has the lease, with the tokens. Do returns fn's error, joined with what Unlock
-// returned: [lock.ErrLost] if one of the locks was lost meanwhile.
+// Do runs fn under all the locks: Lock, fn with the lease's context, Unlock. In fn, [FromContext]
+// returns the lease, with the tokens. Do returns fn's error, joined with the error of Unlock:
+// [lock.ErrLost] if one of the locks was lost meanwhile.
 func (m *Mutex) Do(ctx context.Context, fn func(context.Context) error) (err error) {
 	lease, err := m.Lock(ctx)
 	if err != nil {

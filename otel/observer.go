@@ -19,38 +19,38 @@ type settings struct {
 	name    func(string) string
 }
 
-// An Option changes what New makes.
+// An Option configures [New].
 type Option interface{ apply(*settings) }
 
 type option func(*settings)
 
 func (o option) apply(s *settings) { o(s) }
 
-// WithMeterProvider sets where metrics go. The default is the global provider; one of package
-// go.opentelemetry.io/otel/metric/noop turns them off.
+// WithMeterProvider sets the provider for metrics. The default is the global provider. The provider
+// of package go.opentelemetry.io/otel/metric/noop turns metrics off.
 func WithMeterProvider(p metric.MeterProvider) Option {
 	return option(func(s *settings) { s.meters = p })
 }
 
-// WithTracerProvider sets where spans go. The default is the global provider; one of package
-// go.opentelemetry.io/otel/trace/noop turns them off.
+// WithTracerProvider sets the provider for spans. The default is the global provider. The provider
+// of package go.opentelemetry.io/otel/trace/noop turns spans off.
 func WithTracerProvider(p trace.TracerProvider) Option {
 	return option(func(s *settings) { s.tracers = p })
 }
 
-// WithNameAttribute adds the attribute holdfast.lock.name to metrics and spans, with what of makes of
-// the name of a lock, such as "orders" of "orders:42". Without it there is none: programs lock
-// "orders:42" and "user:ann", and each name would have time series of its own, which are never
-// removed and may tell of people.
+// WithNameAttribute adds the attribute holdfast.lock.name to metrics and spans. Its value is what
+// of returns for the name of a lock, such as "orders" for "orders:42". Without this option, there
+// is no such attribute: programs lock "orders:42" and "user:ann", and each name would have time
+// series of its own, which are never removed and may reveal personal data.
 //
-// The function must be safe for concurrent use, and always say the same of a name. After two
-// hundred different answers, all new ones are recorded as "other"; kinds and modes do not count.
+// The function must be safe for concurrent use, and always return the same for a name. After two
+// hundred different results, all new ones are recorded as "other"; kinds and modes do not count.
 func WithNameAttribute(of func(name string) string) Option {
 	return option(func(s *settings) { s.name = of })
 }
 
-// New makes an observer for [lock.WithObserver]. Make one for the program, and give it to each of
-// its clients: what two of them report as the oldest wait would overwrite each other.
+// New returns an observer for [lock.WithObserver]. Create one for the program, and give it to each
+// of its clients: two observers would overwrite each other's oldest wait.
 func New(opts ...Option) (lock.Observer, error) {
 	s := settings{meters: otel.GetMeterProvider(), tracers: otel.GetTracerProvider()}
 	for _, o := range opts {

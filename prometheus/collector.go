@@ -15,38 +15,39 @@ type settings struct {
 	buckets []float64
 }
 
-// An Option changes what New makes.
+// An Option configures [New].
 type Option interface{ apply(*settings) }
 
 type option func(*settings)
 
 func (o option) apply(s *settings) { o(s) }
 
-// WithNameLabel adds the label name, with what of makes of the name of a lock, such as "orders" of
-// "orders:42". Without it there is none: programs lock "orders:42" and "user:ann", and each name would
-// have time series of its own, which are never removed and may tell of people.
+// WithNameLabel adds the label name. Its value is what of returns for the name of a lock, such as
+// "orders" for "orders:42". Without this option, there is no such label: programs lock "orders:42"
+// and "user:ann", and each name would have time series of its own, which are never removed and may
+// reveal personal data.
 //
-// The function must be safe for concurrent use, and always say the same of a name. After two
-// hundred different answers, all new ones are counted as "other"; kinds and modes do not count. As names are not known beforehand, series
-// begin with the first call for a name.
+// The function must be safe for concurrent use, and always return the same for a name. After two
+// hundred different results, all new ones are counted as "other"; kinds and modes do not count. As
+// names are not known beforehand, series begin with the first call for a name.
 func WithNameLabel(of func(name string) string) Option {
 	return option(func(s *settings) { s.name = of })
 }
 
-// WithKinds says which kinds of locks have series before they are used: "reentrant", "fair",
-// "readwrite" and "semaphore" unless it says otherwise. A kind has about two hundred series, "readwrite"
-// twice as many.
+// WithKinds sets which kinds of locks have series before they are used. The default is "reentrant",
+// "fair", "readwrite" and "semaphore". A kind has about two hundred series, "readwrite" twice as
+// many.
 func WithKinds(kinds ...string) Option {
 	return option(func(s *settings) { s.kinds = kinds })
 }
 
-// WithBuckets sets the upper bounds, in seconds, of the buckets of the histograms of how long calls and holds
-// take. The default is from 100 µs to 5 minutes, two to a decade.
+// WithBuckets sets the upper bounds, in seconds, of the buckets of the histograms for the durations
+// of calls and holds. The default is from 100 µs to 5 minutes, two per decade.
 func WithBuckets(bounds ...float64) Option {
 	return option(func(s *settings) { s.buckets = bounds })
 }
 
-// A Collector counts what locks do. It is safe for concurrent use, and must be made by New.
+// A Collector counts what locks do. It is safe for concurrent use, and must be created by [New].
 type Collector struct {
 	name func(string) string // immutable; nil: there is no such label
 
@@ -63,7 +64,7 @@ type Collector struct {
 
 var _ prometheus.Collector = (*Collector)(nil)
 
-// New makes a collector. Register it once, and give its Observer to any number of clients.
+// New returns a collector. Register it once, and give its Observer to any number of clients.
 func New(opts ...Option) *Collector {
 	s := settings{
 		kinds:   []string{"reentrant", "fair", "readwrite", "semaphore"},
@@ -152,7 +153,7 @@ func (c *Collector) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// Observer is what [lock.WithObserver] wants.
+// Observer returns the observer for [lock.WithObserver].
 func (c *Collector) Observer() lock.Observer {
 	return lock.Observer{
 		Waits:     c.waits,

@@ -12,17 +12,17 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// A State is a semaphore as a quorum of nodes sees it. A node that sees it otherwise is told apart in Nodes.
+// A State is a semaphore as a quorum of nodes sees it. Nodes shows separately what each node sees.
 type State struct {
-	Permits int    // that the semaphore was made with
-	InUse   int    // permits that somebody has; more than Permits while the number is being lowered
-	Slots   []Slot // those that somebody has, by their numbers
-	Queue   []Wait // who waits, in order
+	Permits int    // the number given to New
+	InUse   int    // permits in use; more than Permits while the number is being lowered
+	Slots   []Slot // the permits in use, by their numbers
+	Queue   []Wait // the waiters, in order
 	Token   int64  // the greatest fencing token that a quorum knows; 0: none
 	Nodes   []NodeState
 }
 
-// A Slot is one permit that somebody has.
+// A Slot is one permit in use.
 type Slot struct {
 	Number  int
 	Holder  string        // hold id; several slots may have the same
@@ -30,14 +30,14 @@ type Slot struct {
 	Note    string        // see lock.WithNote; "": none is known
 	HeldFor time.Duration // by a node's clock; 0: not known
 	TTL     time.Duration // remaining on a quorum
-	Token   int64         // of the holder, or the last that its process has reserved to pass the permit on; 0: its nodes differ
+	Token   int64         // the holder's token, or the last one that its process has reserved to pass the permit on; 0: its nodes differ
 }
 
 // A Wait is one waiter; its place is its index.
 type Wait struct {
 	Hold    string        // the id its hold will have
 	Permits int           // how many it wants
-	Waited  time.Duration // since its enqueue, by the clock of the node that has had it for longest
+	Waited  time.Duration // since its enqueue, by the clock of the node that has known it longest
 }
 
 // A NodeState is a semaphore as one node sees it.
@@ -47,12 +47,13 @@ type NodeState struct {
 	Slots     []Slot
 	Queue     []Wait
 	Token     int64  // fencing counter; 0: none
-	Other     string // who has the name, if that is a lock of another kind: its hold id
+	Other     string // the hold id that has the name, if it is a lock of another kind
 	Err       error  // why the node could not tell, or would not grant
 }
 
-// Inspect tells who has which permits, and who waits for some, as a quorum of nodes sees it. Without
-// a quorum of answers it returns what the others said in Nodes, and an error that wraps [lock.ErrNoQuorum].
+// Inspect tells who has which permits, and who waits for some, as a quorum of nodes sees it.
+// Without a quorum of answers it returns the other nodes' answers in Nodes, and an error that wraps
+// [lock.ErrNoQuorum].
 func (s *Semaphore) Inspect(ctx context.Context) (State, error) {
 	if err := s.check(1); err != nil {
 		return State{}, err

@@ -6,10 +6,11 @@ import (
 	"github.com/holdfast-go/holdfast/lock"
 )
 
-// Locker is n permits as a lock, for code that takes any lock: package multi takes permits together
-// with other locks by it. Its leases are what a [Permit] is, without the numbers. Unlike Acquire it is re-entered: an
-// owner that has n permits by a Locker has the same ones again. One that asks for another number of them is refused, as it
-// might wait for itself. What is wrong with n is the error of each call.
+// Locker returns n permits as a lock, for code that takes any lock. With it, package multi takes
+// permits together with other locks. Its leases are like a [Permit], without the numbers. Unlike
+// Acquire, it is re-entered: an owner that has n permits by a Locker gets the same ones again. If
+// that owner asks for another number of them, it is refused, because it might wait for itself. An
+// invalid n is the error of each call.
 func (s *Semaphore) Locker(n int) lock.Locker {
 	e, err := s.of(n)
 	if err != nil {

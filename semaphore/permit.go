@@ -9,9 +9,9 @@ import (
 	"github.com/holdfast-go/holdfast/lock"
 )
 
-// A Permit is what Acquire returns and [Permit.Release] gives back: one permit or several that were taken
-// together. It is a lease: renewed while its process lives, lost if it cannot be. It is safe for concurrent use. The
-// zero value is over, with [lock.ErrNotHeld].
+// A Permit is what Acquire returns and [Permit.Release] gives back: one permit, or several that
+// were taken together. It is a lease: renewed while its process lives, and lost if that fails. It
+// is safe for concurrent use. The zero value is over, with [lock.ErrNotHeld].
 type Permit struct {
 	held  *lock.Lease
 	slots []int
@@ -32,24 +32,27 @@ func (p *Permit) lease() *lock.Lease {
 	return p.held
 }
 
-// Slots are the numbers of the permits, from 0 up to one less than there are, in ascending order. Nobody else has
-// one of them until the Permit is over. Low ones are preferred, so few permits in use have low numbers.
+// Slots returns the numbers of the permits, from 0 to the number of permits less one, in ascending
+// order. Nobody else has one of them until the Permit is over. Low numbers are preferred, so if few
+// permits are in use, their numbers are low.
 func (p *Permit) Slots() []int { return slices.Clone(p.slots) }
 
-// ID is the id of the hold, as it stands in Redis and as Inspect shows it; with a number behind it if the permits were passed
-// on within the process, as [lock.Lease.ID] has it.
+// ID is the hold id, as it stands in Redis and as Inspect shows it. If the permits were passed on
+// within the process, a number follows, as in [lock.Lease.ID].
 func (p *Permit) ID() string { return p.lease().ID() }
 
-// Token is the fencing token: there is one counter for the name, and no two permits have the same token. Whoever is granted
-// permits after another has been has a greater one; so has whoever gets a slot after another.
+// Token is the fencing token. There is one counter for the name, and no two permits have the same
+// token. A permit that is granted after another one has a greater token, and so does a permit that
+// gets a slot after another one.
 func (p *Permit) Token() int64 { return p.lease().Token() }
 
 // Deadline is the end of validity as known now. It moves with each renewal.
 func (p *Permit) Deadline() time.Time { return p.lease().Deadline() }
 
-// Context returns a context for work under the permit: it is cancelled when that is over, with what
-// [Permit.Err] returns as its cause. It carries the owner that parent carries, if any: permits are not re-entered, and
-// other locks that are held are. In all else it is [lock.Lease.Context].
+// Context returns a context for work under the permit. It is cancelled when the permit is over,
+// with the error of [Permit.Err] as its cause. It carries the owner that parent carries, if any:
+// permits are not re-entered, but other locks of that owner are. In all else it is like
+// [lock.Lease.Context].
 func (p *Permit) Context(parent context.Context) context.Context {
 	return engine.WithOwnerOf(p.lease().Context(parent), parent)
 }
@@ -67,7 +70,7 @@ func (p *Permit) Extend(ctx context.Context, ttl time.Duration) error {
 	return p.lease().Extend(ctx, ttl)
 }
 
-// Release gives the permit back, all of it. The error wraps [lock.ErrLost] if it was lost before, and
+// Release gives the whole permit back. The error wraps [lock.ErrLost] if it was lost before, and
 // [lock.ErrReleased] on a second call: nothing can be given back twice. It ignores ctx's
 // cancellation; see [lock.Lease.Unlock].
 func (p *Permit) Release(ctx context.Context) error { return p.lease().Unlock(ctx) }

@@ -12,9 +12,9 @@ import (
 // MaxPermits is the most that a semaphore can have.
 const MaxPermits = 10_000
 
-// A Semaphore is a number of permits that processes and machines share, given out in the order of asking. It is
-// safe for concurrent use, and holds no state of its own: any number of them may stand for one name. The
-// zero value is not usable; use [New].
+// A Semaphore is a number of permits that processes and machines share, given out in the order of
+// the requests. It is safe for concurrent use, and holds no state: any number of Semaphores may
+// stand for one name. The zero value is not usable; use [New].
 type Semaphore struct {
 	client  *lock.Client
 	permits int
@@ -22,23 +22,25 @@ type Semaphore struct {
 	engine  engine.Engine // of single permits
 }
 
-// New makes the semaphore called name, which has so many permits. It talks to no node; what is wrong
-// with name, permits or opts is the error of the first call. The number is the program's: programs should agree on it,
-// and while they do not, as it is being changed, the larger one holds (see the package).
+// New returns the semaphore called name, with this number of permits. It talks to no node; an
+// invalid name, number or option is the error of the first call. Programs should agree on the
+// number of permits. While they do not, because it is being changed, the larger one is the limit
+// (see the package).
 func New(c *lock.Client, name string, permits int, opts ...lock.Option) *Semaphore {
 	return &Semaphore{c, permits, opts, engine.New(c, scripts{1, permits}, name, opts)}
 }
 
-// Name is the name that the semaphore was made with.
+// Name is the name given to New.
 func (s *Semaphore) Name() string { return s.engine.Name() }
 
-// Permits is the number of permits that the semaphore was made with.
+// Permits is the number of permits given to New.
 func (s *Semaphore) Permits() int { return s.permits }
 
-// Acquire blocks until it has n permits or ctx is done: all n at once, in the order of asking over all processes.
-// A request for many is not passed by later ones for few. ctx bounds the wait only. Permits are not re-entered: who
-// has some and asks for more gets others, and may so wait for himself. n less than 1 or greater than Permits is
-// an error at once; any other is a [*lock.AcquireError].
+// Acquire blocks until it has n permits or ctx is done. All n are taken at once, in the order of
+// the requests of all processes: later small requests do not overtake a big one. ctx limits only
+// the wait. Permits are not re-entered: a holder that asks for more gets others, and may so wait
+// for itself. n less than 1 or greater than Permits is an error at once; any other error is a
+// [*lock.AcquireError].
 func (s *Semaphore) Acquire(ctx context.Context, n int) (*Permit, error) {
 	e, err := s.of(n)
 	if err != nil {
@@ -47,9 +49,9 @@ func (s *Semaphore) Acquire(ctx context.Context, n int) (*Permit, error) {
 	return permit(e.Lock(lock.WithoutOwner(ctx)))
 }
 
-// TryAcquire takes n permits if so many are free and nobody waits, and returns within a second in any
-// case. The error wraps [lock.ErrLocked] if they are not to be had now, and [lock.ErrNoQuorum] when too few nodes can
-// be asked.
+// TryAcquire takes n permits if so many are free and nobody waits, and always returns within a
+// second. The error wraps [lock.ErrLocked] if they are not available now, and [lock.ErrNoQuorum] if
+// too few nodes can be asked.
 func (s *Semaphore) TryAcquire(ctx context.Context, n int) (*Permit, error) {
 	e, err := s.of(n)
 	if err != nil {
@@ -58,8 +60,8 @@ func (s *Semaphore) TryAcquire(ctx context.Context, n int) (*Permit, error) {
 	return permit(e.TryLock(lock.WithoutOwner(ctx)))
 }
 
-// Do runs fn while it has n permits: Acquire, fn with the permit's context, Release. It returns fn's
-// error, joined with [lock.ErrLost] if the permits were lost meanwhile.
+// Do runs fn with n permits: Acquire, fn with the permit's context, Release. It returns fn's error,
+// joined with [lock.ErrLost] if the permits were lost meanwhile.
 func (s *Semaphore) Do(ctx context.Context, n int, fn func(context.Context) error) (err error) {
 	p, err := s.Acquire(ctx, n)
 	if err != nil {
@@ -70,8 +72,9 @@ func (s *Semaphore) Do(ctx context.Context, n int, fn func(context.Context) erro
 	return fn(p.Context(ctx))
 }
 
-// ForceUnlock ends all permits that any node knows of, whoever has them, and tells whether there were
-// any, or may have been. It is an operator's tool: a holder elsewhere learns of it with its next renewal.
+// ForceUnlock ends all permits on every node, whoever has them, and reports whether there were any,
+// or may have been. It is an operator's tool: a holder in another process learns of it with its
+// next renewal.
 func (s *Semaphore) ForceUnlock(ctx context.Context) (bool, error) {
 	if err := s.check(1); err != nil {
 		return false, err

@@ -34,9 +34,9 @@ type Hub struct {
 	armed    bool
 }
 
-// New makes a hub over nodes, of which quorum must publish a message to wake at
-// once. It connects with the first subscription. A nil logger is silent. names is what the
-// nodes are called in logs, in their order; without it they are numbered.
+// New returns a hub for nodes. If quorum of them publish a message, subscribers are woken at once.
+// The hub connects with the first subscription. A nil logger logs nothing. names are the nodes'
+// names in logs, in their order; without names, the nodes are numbered.
 func New(nodes []redis.UniversalClient, quorum int, logger *slog.Logger, names ...string) *Hub {
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
@@ -64,19 +64,19 @@ func New(nodes []redis.UniversalClient, quorum int, logger *slog.Logger, names .
 	return h
 }
 
-// Subscribe has wake called for what is published on a channel: with the message
-// when a quorum has published it, with "" when messages may have been missed. wake
-// runs on a goroutine of the hub and must not block. Subscribe itself never blocks;
-// on a closed hub nothing will come.
+// Subscribe calls wake for messages on a channel: with the message when a quorum has published it,
+// and with "" when messages may have been missed. wake runs on a goroutine of the hub and must not
+// block. Subscribe itself never blocks. On a closed hub, wake is never called.
 func (h *Hub) Subscribe(name string, wake func(message string)) *Subscription {
 	return h.SubscribeBy(name, nil, func(messages []string) { wake(messages[0]) })
 }
 
-// SubscribeBy is Subscribe for a channel on which nodes may say the same thing in different words: messages with one
-// subject are counted together, whatever else they say. wake gets those of all nodes that have published one, in their
-// order. When it has been woken, it is woken again by what no node had said before.
+// SubscribeBy is Subscribe for a channel on which nodes may say the same thing in different words:
+// messages with the same subject are counted together, whatever else they say. wake gets the
+// messages of all nodes that have published one, in the nodes' order. After a wake-up, it is called
+// again for a message that no node had published before.
 //
-// All subscriptions of a channel must be by the same subject; nil is the whole message.
+// All subscriptions of a channel must use the same subject; nil means the whole message.
 func (h *Hub) SubscribeBy(name string, subject func(message string) string, wake func(messages []string)) *Subscription {
 	h.start.Do(func() {
 		for _, n := range h.nodes {

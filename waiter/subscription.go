@@ -9,12 +9,12 @@ type Subscription struct {
 	wake    func(messages []string)
 }
 
-// Ready is closed once a quorum of nodes has confirmed the subscription: what is
-// published from then on is not missed, as long as the connections last. What was
-// published before may be: look again after Ready.
+// Ready is closed once a quorum of nodes has confirmed the subscription: messages published from
+// then on are not missed, as long as the connections last. Earlier messages may have been missed:
+// look again after Ready.
 func (s *Subscription) Ready() <-chan struct{} { return s.channel.ready }
 
-// Close ends the interest. A wake-up that has begun is not waited for.
+// Close ends the interest. It does not wait for a wake-up that has begun.
 func (s *Subscription) Close() {
 	h := s.channel.hub
 	h.mu.Lock()

@@ -39,17 +39,16 @@ func (w *Watchdog) instant(t time.Time) instant {
 
 func (w *Watchdog) now() instant { return w.instant(time.Now()) }
 
-// An Owner is what a ward stands for.
+// An Owner is what a ward belongs to.
 type Owner interface {
-	// End is called once the end date is reached. What it returns, unless it is nil, is
-	// called when the End of every other ward that is due has been, so that no end waits
-	// for the work that follows another. Like the renew callback both run on the
-	// watchdog's goroutine and must not block.
+	// End is called once the end date is reached. If it returns a function, that function is called
+	// after the End of every other due ward, so that no end waits for the work that follows
+	// another. Like the renew callback, both run on the watchdog's goroutine and must not block.
 	End() (after func())
 }
 
-// A Ward is what the watchdog watches over. The zero value has no dates and is
-// ready to use; it must not be copied once it has.
+// A Ward is what the watchdog watches. The zero value has no dates and is ready to use. A Ward must
+// not be copied after its first use.
 type Ward struct {
 	// Set it before the first date.
 	Owner Owner
@@ -82,8 +81,8 @@ func New(renew func([]*Ward)) *Watchdog {
 	return w
 }
 
-// Set replaces both dates of ward; a zero time is no date, and with two of them the
-// ward is forgotten. After Close it does nothing.
+// Set replaces both dates of ward. A zero time is no date; with two zero times the ward is
+// forgotten. After Close, Set does nothing.
 func (w *Watchdog) Set(ward *Ward, renewAt, endAt time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,7 +111,7 @@ func (w *Watchdog) Set(ward *Ward, renewAt, endAt time.Time) {
 	}
 }
 
-// Forget clears both dates of ward. A callback that has begun is not waited for.
+// Forget clears both dates of ward. It does not wait for a callback that has begun.
 func (w *Watchdog) Forget(ward *Ward) {
 	w.Set(ward, time.Time{}, time.Time{})
 }
