@@ -216,7 +216,7 @@ func (s *audience) deliver() {
 		}
 		s.mu.Unlock()
 		if dropped > 0 {
-			s.journal.Warn("lock: more has happened than an observer could follow", "left out", dropped)
+			s.journal.Warn("lock: an observer is too slow: some events were not reported to it", "left out", dropped)
 		}
 		if len(all) == 0 {
 			return
@@ -299,6 +299,6 @@ func (s *audience) recovered() {
 	s.panicked = true
 	s.mu.Unlock()
 	if !said {
-		s.journal.Error("lock: an observer has panicked; this is said once", "panic", p, "stack", string(debug.Stack()))
+		s.journal.Error("lock: an observer has panicked; further panics are not logged", "panic", p, "stack", string(debug.Stack()))
 	}
 }

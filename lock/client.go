@@ -122,7 +122,7 @@ func (c *Client) logGuarded() {
 		}
 	}
 	if len(out) > 0 {
-		c.journal.Warn("lock: nodes that started not long ago give no votes yet, for the restart guard",
+		c.journal.Warn("lock: nodes that started recently do not vote yet, because of the restart guard",
 			"nodes", out, "guard", c.guard)
 	}
 }

@@ -88,7 +88,7 @@ const readers = "readers"
 
 // mistaken is the error of a name that is in use as a lock of another family.
 func (e *engine) mistaken(other kind.Family) error {
-	return fmt.Errorf("%w: it is in use as a %v, and this is a %v", ErrKind, other, e.kind.Family())
+	return fmt.Errorf("%w: it is a %v, not a %v", ErrKind, other, e.kind.Family())
 }
 
 // cutOff makes out of a ballot, decided or not, what a caller knows whose time is over.

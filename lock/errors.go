@@ -24,10 +24,10 @@ var (
 	ErrClosed = errors.New("client is closed")
 	// ErrUpgrade says that a reading owner wants to write: it would wait for itself. It must first
 	// unlock all its leases to read, and others may write in between; see package readwrite.
-	ErrUpgrade = errors.New("the owner reads, and cannot write before it has stopped")
+	ErrUpgrade = errors.New("the owner holds the lock to read, and must unlock it before it can write")
 	// ErrKind says that a name is in use as another kind of lock, which cannot work together with
 	// this one. The error names both kinds.
-	ErrKind = errors.New("the name is another kind of lock")
+	ErrKind = errors.New("the name is in use as another kind of lock")
 	// ErrNoQuorum says that too few nodes answered or agreed, and that the reason is not another
 	// owner. It is redlock.ErrNoQuorum; [redlock.NoQuorumError] has each node's answer.
 	ErrNoQuorum = redlock.ErrNoQuorum
@@ -126,7 +126,7 @@ type splitError struct {
 
 func (e *splitError) Error() string {
 	if e.slots {
-		return fmt.Sprintf("rivals split the slots: %d of %d nodes granted some, and less than %d of them the same ones", e.votes.Agreed, len(e.votes.Nodes), e.votes.Need)
+		return fmt.Sprintf("rivals split the slots: %d of %d nodes granted some, and fewer than %d of them the same ones", e.votes.Agreed, len(e.votes.Nodes), e.votes.Need)
 	}
 	return fmt.Sprintf("rivals split the votes: %d of %d nodes granted it, %d needed", e.votes.Agreed, len(e.votes.Nodes), e.votes.Need)
 }
@@ -150,8 +150,8 @@ func (e *cutError) Unwrap() error { return e.error }
 
 var (
 	errNotAsked = errors.New("no node had been asked")
-	errTurn     = errors.New("another call of the same owner was under way")
-	errTooLate  = errors.New("it was granted when the wait was over, and was given back")
+	errTurn     = errors.New("another call of the same owner was in progress")
+	errTooLate  = errors.New("it was granted after the wait had ended, and was given back")
 	errTryOver  = errors.New("the time of a TryLock is over")
 )
 

@@ -85,7 +85,7 @@ func (j *journal) write() {
 			_ = records[i].handler.Handle(context.Background(), records[i].record) // as slog does
 		}
 		if dropped > 0 {
-			r := slog.NewRecord(time.Now(), slog.LevelWarn, "lock: more has happened than could be logged", 0)
+			r := slog.NewRecord(time.Now(), slog.LevelWarn, "lock: the log handler is too slow: some records were dropped", 0)
 			r.Add("records", dropped)
 			_ = records[0].handler.Handle(context.Background(), r)
 		}

@@ -27,7 +27,7 @@ var reasons = [...]string{
 	ReasonForced:     "it was ended by ForceUnlock",
 	ReasonExpired:    "its fixed time is over",
 	ReasonMaxHold:    "its maximum hold time is over",
-	ReasonAbandoned:  "every parent of its contexts has ended, so it was not renewed",
+	ReasonAbandoned:  "every context of its work has ended, so it was not renewed",
 }
 
 // String is the reason in words.

@@ -90,7 +90,7 @@ func (e *engine) suits(h *hold) error {
 		return ErrUpgrade
 	case e.numbered != nil:
 		if has, wants := permits(h.engine), permits(e); has != wants {
-			return fmt.Errorf("the owner has %d permits of it already, and asks for %d", has, wants)
+			return fmt.Errorf("the owner already has %d of its permits, and asks for %d", has, wants)
 		}
 	}
 	return nil

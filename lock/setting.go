@@ -75,9 +75,9 @@ func (s *settings) check(c *core) error {
 func (c *core) checkKey(d time.Duration) error {
 	switch {
 	case d >= c.retention:
-		return fmt.Errorf("the key is to live for %v, which is too long: fencing counters are kept for %v, and must outlive every hold", d, c.retention)
+		return fmt.Errorf("the key would live for %v (TTL or min hold, plus rest), which is too long: fencing counters are kept for %v, and must outlive every hold", d, c.retention)
 	case c.guard > 0 && d > c.guard:
-		return fmt.Errorf("the key is to live for %v, longer than the restart guard of %v: a restarted node could grant a lock that is held", d, c.guard)
+		return fmt.Errorf("the key would live for %v (TTL or min hold, plus rest), longer than the restart guard of %v: a restarted node could grant a lock that is held", d, c.guard)
 	}
 	return nil
 }

@@ -261,17 +261,17 @@ func TestWhatStaysTakenMustFitTheGuardAndTheCounters(t *testing.T) {
 		p := w.process(lock.WithRestartGuard(time.Minute))
 		time.Sleep(2 * time.Minute) // the node has been up for that long
 		for says, opts := range map[string][]lock.Option{
-			"the min hold is -1ns, it must not be negative":                       {lock.WithMinHold(-1)},
-			"the rest is -1ns, it must not be negative":                           {lock.WithRest(-1)},
-			"the key is to live for 1m10s, longer than the restart guard of 1m0s": {lock.WithRest(40 * time.Second)},
-			"the key is to live for 1m1s, longer than the restart guard":          {lock.WithMinHold(61 * time.Second)},
-			"the key is to live for 24h0m30s, which is too long":                  {lock.WithRest(24 * time.Hour)},
+			"the min hold is -1ns, it must not be negative":                                                    {lock.WithMinHold(-1)},
+			"the rest is -1ns, it must not be negative":                                                        {lock.WithRest(-1)},
+			"the key would live for 1m10s (TTL or min hold, plus rest), longer than the restart guard of 1m0s": {lock.WithRest(40 * time.Second)},
+			"the key would live for 1m1s (TTL or min hold, plus rest), longer than the restart guard":          {lock.WithMinHold(61 * time.Second)},
+			"the key would live for 24h0m30s (TTL or min hold, plus rest), which is too long":                  {lock.WithRest(24 * time.Hour)},
 		} {
 			_, err := p.mutex(opts...).TryLock(bg)
 			require.ErrorContains(t, err, says)
 		}
 		l := w.lock(p.mutex(lock.WithRest(20 * time.Second)))
-		require.ErrorContains(t, l.Extend(bg, 50*time.Second), "the key is to live for 1m10s")
+		require.ErrorContains(t, l.Extend(bg, 50*time.Second), "the key would live for 1m10s")
 		require.NoError(t, l.Extend(bg, 40*time.Second))
 		require.NoError(t, l.Unlock(bg))
 	})

@@ -120,7 +120,7 @@ func TestClientsLogNamesNodesByTheirAddresses(t *testing.T) {
 
 func TestNodesThatTheGuardKeepsOutAtTheStartAreLogged(t *testing.T) {
 	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
-		const young = "started not long ago"
+		const young = "started recently"
 		guarded := lock.WithRestartGuard(time.Minute)
 		var log logbook
 		w.process(guarded, log.option())

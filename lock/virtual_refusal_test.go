@@ -199,7 +199,7 @@ func TestReentryThatIsCutOffIsNoRefusalByItsOwnHold(t *testing.T) {
 				synctest.Wait()
 				err := cutOff()
 				require.NotErrorIs(t, err, lock.ErrLocked)
-				require.ErrorContains(t, err, "another call of the same owner was under way")
+				require.ErrorContains(t, err, "another call of the same owner was in progress")
 				require.NoError(t, (<-first).err)
 				require.NoError(t, l.Err())
 			})

@@ -139,7 +139,7 @@ func TestPermitsAreTakenAgainByTheirOwner(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 2, state.InUse)
 		_, err = pool.Locker(1).TryLock(ctx)
-		require.ErrorContains(t, err, "the owner has 2 permits of it already, and asks for 1")
+		require.ErrorContains(t, err, "the owner already has 2 of its permits, and asks for 1")
 		other, err := pool.TryAcquire(ctx, 1)
 		require.NoError(t, err, "Acquire has others")
 		require.Equal(t, []int{2}, other.Slots())

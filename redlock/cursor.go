@@ -130,12 +130,12 @@ func (n *node) scan(ctx context.Context, at, match string, count int) (page, err
 	}
 	reply, _ := cmd.Val().([]any)
 	if len(reply) != 2 {
-		return page{}, fmt.Errorf("redlock: SCAN was answered by %v", cmd.Val())
+		return page{}, fmt.Errorf("redlock: unexpected reply to SCAN: %v", cmd.Val())
 	}
 	next, ok := reply[0].(string)
 	keys, ok2 := reply[1].([]any)
 	if !ok || !ok2 {
-		return page{}, fmt.Errorf("redlock: SCAN was answered by %v", reply)
+		return page{}, fmt.Errorf("redlock: unexpected reply to SCAN: %v", reply)
 	}
 	found := page{next: next, keys: make([]string, 0, len(keys))}
 	for _, key := range keys {

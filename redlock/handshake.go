@@ -50,7 +50,7 @@ func (g *Group) met(ctx context.Context, b *Ballot) error {
 		case isUnfit(a.Err):
 			return a.Err
 		case isFinal(a.Err):
-			return fmt.Errorf("redlock: node %s runs no scripts for this user: %w", n.address, a.Err)
+			return fmt.Errorf("redlock: node %s does not let this user run scripts: %w", n.address, a.Err)
 		default:
 			missing = append(missing, fmt.Sprintf("%s (%v)", n.address, a.Err))
 		}

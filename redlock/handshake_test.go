@@ -130,6 +130,6 @@ func TestUserWhoMayNotRunScriptsIsRefused(t *testing.T) {
 	app := s.Client(t, func(o *redis.Options) { o.Username, o.Password = "app", "any" })
 	others := redistest.Clients(t, redistest.StartN(t, 2))
 	err := newGroup(t, others[0], others[1], app).Handshake(bg)
-	require.ErrorContains(t, err, s.Addr()+" runs no scripts for this user")
+	require.ErrorContains(t, err, s.Addr()+" does not let this user run scripts")
 	require.ErrorContains(t, err, "NOPERM")
 }

@@ -226,7 +226,7 @@ func (s *shards) outcome(ctx context.Context, masters []*redis.Client, errs map[
 		return first
 	}
 	if len(missing) > 0 {
-		s.node.group.config.Logger.WarnContext(ctx, "redlock: a Cluster is met without some of its masters: names in their slots cannot be locked",
+		s.node.group.config.Logger.WarnContext(ctx, "redlock: some masters of a Cluster cannot be reached: names in their slots cannot be locked",
 			"node", s.node.address, "missing", s.slots(ctx, well, missing), "error", first)
 	}
 	return nil

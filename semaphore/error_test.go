@@ -25,10 +25,10 @@ func TestWhatCannotBeAskedFor(t *testing.T) {
 	}{
 		{3, 0, "asked for 0 permits"},
 		{3, -1, "asked for -1 permits"},
-		{3, 4, "asked for 4 permits, and there are 3"},
+		{3, 4, "asked for 4 permits, and there are only 3"},
 		{0, 1, "it has 0 permits"},
 		{-1, 1, "it has -1 permits"},
-		{semaphore.MaxPermits + 1, 1, "10000 at the most"},
+		{semaphore.MaxPermits + 1, 1, "the maximum is 10000"},
 	} {
 		s := semaphore.New(c, r.name, bad.permits)
 		_, err := s.Acquire(bg, bad.n)

@@ -94,13 +94,13 @@ func (s *Semaphore) ForceUnlockHold(ctx context.Context, id string) (bool, error
 func (s *Semaphore) check(n int) error {
 	switch {
 	case s.permits < 1:
-		return fmt.Errorf("semaphore %q: it has %d permits, and must have at least 1", s.Name(), s.permits)
+		return fmt.Errorf("semaphore %q: it has %d permits, the minimum is 1", s.Name(), s.permits)
 	case s.permits > MaxPermits:
-		return fmt.Errorf("semaphore %q: it has %d permits, and can have %d at the most", s.Name(), s.permits, MaxPermits)
+		return fmt.Errorf("semaphore %q: it has %d permits, the maximum is %d", s.Name(), s.permits, MaxPermits)
 	case n < 1:
-		return fmt.Errorf("semaphore %q: asked for %d permits, and can be for 1 at the least", s.Name(), n)
+		return fmt.Errorf("semaphore %q: asked for %d permits, the minimum is 1", s.Name(), n)
 	case n > s.permits:
-		return fmt.Errorf("semaphore %q: asked for %d permits, and there are %d", s.Name(), n, s.permits)
+		return fmt.Errorf("semaphore %q: asked for %d permits, and there are only %d", s.Name(), n, s.permits)
 	}
 	return nil
 }

@@ -19,10 +19,10 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short: "Examine the servers, and say what is wrong with them",
 		Long: `Examine each server: whether it can be reached and how fast, its version, role and uptime, how far its clock is from this
 machine's, whether it keeps locks when it restarts or runs out of memory, and whether this user may do all that locks need. For the
-latter, a lock of each kind is taken and given back, under the prefix and a name that nobody else uses; what that leaves behind
-expires within seconds. A Cluster is examined master by master.
+latter, a lock of each kind is taken and given back, under the prefix and a unique name; the keys that remain
+expire within seconds. A Cluster is examined master by master.
 
-What is "wrong" makes locks fail, or endangers them. What is "advice" may be as you want it.
+A finding of level "wrong" makes locks fail, or endangers them. A finding of level "advice" may be intended.
 
 With --json, one document: "verdict", "quorum" (whether locks can be taken), "spare" (how many more nodes may fail), "findings" and
 "nodes": "server", "address", "reachable", "roundTripMs" ("min", "median", "max"), "version", "role", "uptimeSeconds",
@@ -120,7 +120,7 @@ func (x *examination) together(cmd *cobra.Command, a *app, servers []server, rea
 	n := len(servers)
 	switch {
 	case x.Quorum && x.Spare == 0 && n > 2:
-		x.Findings = append(x.Findings, finding{wrong, "no more servers may fail: mend those that do not vote"})
+		x.Findings = append(x.Findings, finding{wrong, "no more servers may fail: repair those that do not vote"})
 	case n%2 == 0:
 		x.Findings = append(x.Findings, finding{advice, fmt.Sprintf("%d servers survive no more failures than %d would", n, n-1)})
 	case n == 1:

@@ -118,7 +118,7 @@ func (e *nodeExam) examine(ctx context.Context, c *redis.Client) bool {
 	e.Reachable = true
 	e.info(ctx, c)
 	if offset := math.Abs(e.ClockOffset); offset > farClock {
-		e.find(advice, "its clock is %.1f s from this machine's. Locks do not depend on it, but what people are shown does", offset/1000)
+		e.find(advice, "its clock differs from this machine's by %.1f s. Locks do not depend on it, but the times shown to people do", offset/1000)
 	}
 	if e.Role != "" && e.Role != "master" {
 		e.find(wrong, "it is a %s: locks need a master", e.Role)
@@ -135,7 +135,7 @@ func (e *nodeExam) evicts() {
 		e.find(advice, "maxmemory-policy is %s: with a maxmemory, it would evict locks", e.EvictionPolicy)
 		return
 	}
-	e.find(wrong, "maxmemory-policy is %s: when its memory is full, it evicts locks that somebody has. Set noeviction", e.EvictionPolicy)
+	e.find(wrong, "maxmemory-policy is %s: when the memory is full, locks that are held are evicted. Set noeviction", e.EvictionPolicy)
 }
 
 // time measures round trips and the clock. The answer with the shortest round trip tells the clock best: the server

@@ -55,7 +55,7 @@ func (a *app) try(ctx context.Context, s server, e *nodeExam) {
 		_, err := p.Receive(ctx)
 		return err
 	}); err != nil {
-		e.find(wrong, "it does not let this user subscribe to %s, so that waiters poll: %v", channel, err)
+		e.find(wrong, "it does not let this user subscribe to %s, so waiters have to poll: %v", channel, err)
 	}
 	if err := within(ctx, func(ctx context.Context) error { return s.client.Scan(ctx, 0, a.prefix+":*", 10).Err() }); err != nil {
 		e.find(advice, "it refuses SCAN, which `holdfast list` and `holdfast top` need: %v", err)

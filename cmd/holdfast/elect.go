@@ -27,10 +27,10 @@ func (a *app) electCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "elect NAME -- CMD [ARGS...]",
 		Short: "Run a command while this process is the elected leader",
-		Long: `Stand for election, and run a command while this process leads. Candidates lead in the order of their arrival.
+		Long: `Stand for election, and run a command while this process leads. Candidates lead in order of arrival.
 
 If the leadership is lost, the command is ended as ` + "`holdfast run`" + ` ends it, and this process is a candidate again:
-the command starts anew when it is elected. If the command ends by itself, holdfast gives the leadership
+the command starts again when it is elected. If the command ends by itself, holdfast gives the leadership
 back and exits with the command's code. Signals, groups and the environment are those of ` + "`holdfast run`" + `;
 HOLDFAST_TOKEN is the number of the term.
 
@@ -39,7 +39,7 @@ With --json, events are those of ` + "`holdfast run`" + `.
 ` + electCodes,
 		Example: `  holdfast elect scheduler -- ./scheduler
   holdfast elect --candidate web-3 scheduler -- ./scheduler
-  holdfast status scheduler                              # the leader, and who stands in line`,
+  holdfast status scheduler                              # the leader, and who waits in line`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, rest, err := split(args, cmd.ArgsLenAtDash())
 			if err != nil {
@@ -53,7 +53,7 @@ With --json, events are those of ` + "`holdfast run`" + `.
 		},
 	}
 	e.add(cmd.Flags())
-	cmd.Flags().StringVar(&e.candidate, "candidate", "", "what this candidate is called, as in `holdfast status` (default the label)")
+	cmd.Flags().StringVar(&e.candidate, "candidate", "", "the name of this candidate, as in `holdfast status` (default the label)")
 	return cmd
 }
 

@@ -32,11 +32,11 @@ const electCodes = commonCodes + `       70  the leadership was lost when a sign
 
 const commonCodes = `Exit codes:
 
-    0-255  the command's own
+    0-255  the command's own code
     128+n  if signal n ended the command, or the wait for the lock
       126  the command cannot be executed
       127  the command was not found
-       64  the command line makes no sense, or the name is in use as another kind of lock
+       64  the command line is invalid, or the name is in use as another kind of lock
        69  too few servers answered (no quorum)
 `
 

@@ -103,7 +103,7 @@ func start(cmd *exec.Cmd, warn func(text string)) (*group, error) {
 	}()
 	switch err := <-started; {
 	case errors.Is(err, fs.ErrNotExist): // find has seen the command itself
-		return nil, exit(exitNotFound, fmt.Errorf("%w: the interpreter that its first line names, or the command by now", err))
+		return nil, exit(exitNotFound, fmt.Errorf("%w: the interpreter in its first line does not exist, or the command has just been removed", err))
 	case err != nil:
 		return nil, exit(exitCannotRun, err)
 	}

@@ -17,8 +17,8 @@ func (a *app) listCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list [PATTERN]",
 		Short: "List the locks that are held or waited for",
-		Long: `List the locks that are held or waited for and whose names match PATTERN, a glob as Redis has it. All keys of all servers
-are looked at by SCAN, in small steps: servers go on serving, but it takes a while where there are many keys.
+		Long: `List the locks that are held or waited for and whose names match PATTERN, a glob as in Redis. SCAN goes through all keys
+of all servers, in small steps: servers remain responsive, but it takes a while if there are many keys.
 
 With --json, one document per line, each as ` + "`holdfast status --json`" + ` prints it. If not all servers could be asked,
 stderr has an object whose "event" is warning.`,

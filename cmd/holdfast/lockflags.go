@@ -32,10 +32,10 @@ type lockFlags struct {
 }
 
 func (f *lockFlags) add(flags *pflag.FlagSet) {
-	flags.DurationVar(&f.ttl, "ttl", defaultTTL, "how long a holder that crashed blocks the lock; renewed every third of it")
+	flags.DurationVar(&f.ttl, "ttl", defaultTTL, "how long a crashed holder blocks the lock, which is renewed every third of this time")
 	flags.DurationVar(&f.grace, "grace", 0, "time from SIGTERM to SIGKILL when the lock is lost, at most 2/5 of the TTL (default a third of the TTL, at most 10s)")
-	flags.DurationVar(&f.maxHold, "max-hold", 0, "stop renewing after this time; the command is ended within one TTL from then")
-	flags.StringVar(&f.label, "label", "", "who others are told has the lock (default host/process command)")
+	flags.DurationVar(&f.maxHold, "max-hold", 0, "stop renewing after this time; the command is then ended within one TTL")
+	flags.StringVar(&f.label, "label", "", "a text that tells others who has the lock (default host/process command)")
 	flags.StringVarP(&f.shell, "shell", "c", "", "run this script by /bin/sh, with ARGS as $1, $2, …")
 }
 
@@ -46,7 +46,7 @@ func (f *lockFlags) check(flags *pflag.FlagSet, guard time.Duration) error {
 		f.grace = defaultGrace(f.ttl)
 	}
 	if f.hasMaxHold && f.maxHold <= 0 {
-		return usagef("--max-hold %v is not a time to hold a lock for", f.maxHold)
+		return usagef("--max-hold %v must be positive", f.maxHold)
 	}
 	switch {
 	case len(f.label) > maxLabel:
@@ -65,7 +65,7 @@ func (f *lockFlags) words(args []string) ([]string, error) {
 		return append([]string{"/bin/sh", "-c", f.shell, "sh"}, args...), nil
 	}
 	if len(args) == 0 {
-		return nil, usagef("the command is missing: it stands behind --, as in `holdfast run NAME -- CMD ARGS`")
+		return nil, usagef("the command is missing: give it after --, as in `holdfast run NAME -- CMD ARGS`")
 	}
 	return args, nil
 }

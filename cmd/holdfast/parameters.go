@@ -36,9 +36,9 @@ func checkParameters(q url.Values, withTLS bool) error {
 		case slices.Contains(elsewhere, name):
 			return fmt.Errorf("%s is for reading from replicas, and locks need the master", name)
 		case slices.Contains(connections, name) && !isCount(name, values[0]):
-			return fmt.Errorf("%s is not a number of connections up to %d", name, mostConnections)
+			return fmt.Errorf("%s must be a number of connections, at most %d", name, mostConnections)
 		case slices.Contains(aboutTLS, name) && !withTLS:
-			return fmt.Errorf("%s is about TLS, which rediss:// asks for", name)
+			return fmt.Errorf("%s is for TLS: use it with rediss://", name)
 		}
 	}
 	return nil
@@ -72,7 +72,7 @@ func takeTLS(q url.Values) (t tlsSetting, err error) {
 	cert, key := q.Get("cert"), q.Get("key")
 	switch {
 	case (cert == "") != (key == ""):
-		return t, errors.New("cert and key are given together, or neither")
+		return t, errors.New("give both cert and key, or neither")
 	case cert != "":
 		pair, err := tls.LoadX509KeyPair(cert, key)
 		if err != nil {
@@ -86,7 +86,7 @@ func takeTLS(q url.Values) (t tlsSetting, err error) {
 		t.skipVerify = true
 	case "false", "0", "":
 	default:
-		return t, errors.New("skip_verify is neither true nor false")
+		return t, errors.New("skip_verify must be true or false")
 	}
 	for _, name := range aboutTLS {
 		q.Del(name)

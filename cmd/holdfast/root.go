@@ -65,7 +65,7 @@ a majority of them must agree, so they must be independent of each other:
     redis://host:6379/0                                       one server
     redis://a:6379,redis://b:6379,redis://c:6379              three independent servers
     rediss://user:password@host:6380                          with TLS
-    unix:///run/redis.sock?db=1                               by a socket
+    unix:///run/redis.sock?db=1                               over a Unix socket
     redis+sentinel://s1:26379?master_name=main&addr=s2:26379  the master that Sentinels know
     redis+cluster://c1:6379?addr=c2:6379                      a Redis Cluster, which is one node
 
@@ -73,8 +73,8 @@ The last two take the parameters of go-redis' ParseFailoverURL and ParseClusterU
 rediss, too. The user and password in a Sentinel URL are for the Sentinels; username= and password=
 are for the servers. Percent-encode special characters: a comma in a password is %2C.
 
-With TLS there are cacert=, cert= and key=, which are files as redis-cli's options of these names; sni=, the name
-in the certificate if that is not the host; and skip_verify=true, which trusts whoever answers.
+Parameters for TLS: cacert=, cert= and key=, files like those of redis-cli's options of the same names; sni=, the name
+in the certificate if it differs from the host; and skip_verify=true, which does not check certificates.
 
 Put a password into HOLDFAST_REDIS and not on the command line, where every user of the machine can
 see it. It never appears in what holdfast prints.`,
@@ -95,10 +95,10 @@ see it. It never appears in what holdfast prints.`,
 	f := root.PersistentFlags()
 	// No default here: help would show the password in HOLDFAST_REDIS.
 	f.StringVar(&a.servers, "redis", "", "URLs of the servers, separated by commas (HOLDFAST_REDIS, else redis://localhost:6379)")
-	f.StringVar(&a.prefix, "prefix", "lock", "what every key begins with")
+	f.StringVar(&a.prefix, "prefix", "lock", "the prefix of every key")
 	f.DurationVar(&a.guard, "restart-guard", 0, "a server that started less than this ago grants nothing; at least the longest TTL")
 	f.BoolVar(&a.json, "json", false, "print JSON")
-	f.BoolVarP(&a.verbose, "verbose", "v", false, "tell on stderr what happens")
+	f.BoolVarP(&a.verbose, "verbose", "v", false, "report on stderr what happens")
 	root.AddCommand(a.runCommand(), a.electCommand(), a.statusCommand(), a.listCommand(), a.topCommand(),
 		a.waitCommand(), a.unlockCommand(), a.doctorCommand(), manCommand())
 	return root

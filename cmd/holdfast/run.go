@@ -35,11 +35,12 @@ func (a *app) runCommand() *cobra.Command {
 		Long: `Run a command under a lock, which is renewed while the command runs and released when the command and
 every process of its group have ended. No shell is involved, unless -c asks for one.
 
-If the lock cannot be renewed, as when servers are down, the command's process group gets SIGTERM in time for it
-to have --grace until SIGKILL, and SIGKILL before the lock can expire. If the lock is deleted or ended by force, or
-holdfast itself was stopped for too long, there is no such time: the group gets SIGTERM at once, and SIGKILL after
---grace. On Linux, what descends from the command and has left the group, as by timeout or setsid, is ended with
-it; elsewhere it is not. If the group ends by itself, the lock is released, and what has left it goes on.
+If the lock cannot be renewed, for example because servers are down, the command's process group is ended before
+the lock can expire: it gets SIGTERM early enough to have --grace, then SIGKILL. If the lock is deleted or ended
+by force, or holdfast itself was stopped for too long, there is no such time: the group gets SIGTERM at once, and
+SIGKILL after --grace. On Linux, descendants of the command that have left the group, for example by timeout or
+setsid, are ended with it; on other systems they are not. If the group ends by itself, the lock is released, and
+processes that have left the group continue.
 
 When holdfast starts, a quorum of the servers must answer, however long --wait is.
 
@@ -50,8 +51,8 @@ The command's environment has
 
     HOLDFAST_NAME      the lock's name
     HOLDFAST_TOKEN     the fencing token: greater than that of every earlier holder
-    HOLDFAST_ID        the hold's id, as ` + "`holdfast status`" + ` shows it
-    HOLDFAST_DEADLINE  until when the lock is held, as of the start; renewal moves it. RFC 3339 with
+    HOLDFAST_ID        the hold id, as ` + "`holdfast status`" + ` shows it
+    HOLDFAST_DEADLINE  the lock's deadline when the command started; renewal moves it. RFC 3339 with
                        nanoseconds, in UTC, such as 2026-11-23T19:24:36.123456789Z
     HOLDFAST_SLOTS     with --permits: the numbers of the permits, such as 0,3. Nobody else has them
 
@@ -61,11 +62,11 @@ error; with "name", "id", "token", "slots", "deadline", "reason" (notRenewed, go
 
 ` + runCodes,
 		Example: `  holdfast run nightly-export -- ./export --all
-  holdfast run --wait 0 -E 0 cleanup -- ./cleanup       # cron: skip it if it still runs
+  holdfast run --wait 0 -E 0 cleanup -- ./cleanup       # cron: skip it if it is still running
   holdfast run --at-least 1m report -- ./report         # cron on many machines: once a minute
   holdfast run --wait 30s deploy -c 'make build && make push'
   holdfast run --permits 1/5 billing-api -- ./call      # five at once
-  holdfast run --shared config -- ./read-config         # with others who read;
+  holdfast run --shared config -- ./read-config         # shared with other readers
   holdfast run --exclusive config -- ./write-config     # alone`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, rest, err := split(args, cmd.ArgsLenAtDash())
@@ -82,12 +83,12 @@ error; with "name", "id", "token", "slots", "deadline", "reason" (notRenewed, go
 	f := cmd.Flags()
 	j.add(f)
 	f.StringVarP(&j.waitText, "wait", "w", "forever", "how long to wait for the lock; 0 tries once")
-	f.BoolVar(&j.wish.fair, "fair", false, "serve those who wait in the order of their arrival; for all users of NAME")
-	f.BoolVarP(&j.wish.shared, "shared", "s", false, "with others who use --shared; those with --exclusive are kept out")
-	f.BoolVarP(&j.wish.exclusive, "exclusive", "x", false, "alone, for a name that others use with --shared")
-	f.StringVar(&j.permits, "permits", "", "take n of k permits, as in 1/5; the same k for all users of NAME")
+	f.BoolVar(&j.wish.fair, "fair", false, "serve waiters in order of arrival; all users of NAME must use it")
+	f.BoolVarP(&j.wish.shared, "shared", "s", false, "share the lock with other users of --shared, and exclude those of --exclusive")
+	f.BoolVarP(&j.wish.exclusive, "exclusive", "x", false, "take the lock alone, for a name that others use with --shared")
+	f.StringVar(&j.permits, "permits", "", "take n of k permits, as in 1/5; all users of NAME must give the same k")
 	f.DurationVar(&j.atLeast, "at-least", 0, "keep the lock taken for at least this time, even if the command ends sooner")
-	f.StringVar(&j.note, "note", "", "what others are told the lock is held for")
+	f.StringVar(&j.note, "note", "", "a text that tells others what the lock is held for")
 	f.IntVarP(&j.conflict, "conflict-exit-code", "E", exitConflict, "exit code if others have the lock; with 0 nothing is printed")
 	return cmd
 }
@@ -99,9 +100,9 @@ func split(args []string, dash int) (name string, rest []string, err error) {
 	}
 	switch {
 	case dash == 0:
-		return "", nil, usagef("the name of the lock is missing in front of --")
+		return "", nil, usagef("the name of the lock is missing before --")
 	case dash > 1:
-		return "", nil, usagef("%q is not expected in front of --, where the name of the lock stands alone; the command stands behind it", args[1])
+		return "", nil, usagef("unexpected %q before --: only the name of the lock comes before it, and the command comes after it", args[1])
 	}
 	return args[0], args[1:], nil
 }
@@ -125,7 +126,7 @@ func (j *job) check(cmd *cobra.Command, rest []string, guard time.Duration) (err
 	case len(kinds) > 1:
 		return usagef("%s are different kinds of lock: choose one", strings.Join(kinds, " and "))
 	case f.Changed("at-least") && j.atLeast <= 0:
-		return usagef("--at-least %v is not a time to hold a lock for", j.atLeast)
+		return usagef("--at-least %v must be positive", j.atLeast)
 	case j.hasMaxHold && j.atLeast > j.maxHold:
 		return usagef("--at-least %v is longer than --max-hold %v", j.atLeast, j.maxHold)
 	case j.conflict < 0 || j.conflict > 255:
@@ -159,7 +160,7 @@ func waitFor(text string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return 0, usagef("--wait %q is not a time such as 30s, nor 0, nor forever", text)
+		return 0, usagef("--wait %q must be a time such as 30s, or 0, or forever", text)
 	}
 	return d, nil
 }

@@ -57,7 +57,7 @@ func disconnect(servers []server) {
 
 var (
 	errNoURL    = errors.New("it is not a URL such as redis://host:6379; special characters in a password must be percent-encoded")
-	errNoScheme = errors.New("it begins with none of redis://, rediss://, unix://, redis+sentinel:// and redis+cluster://")
+	errNoScheme = errors.New("it must begin with redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://")
 )
 
 // parseServer makes the client for one URL. No part of the URL that could be, or contain, a password is in

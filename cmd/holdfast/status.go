@@ -12,13 +12,13 @@ func (a *app) statusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status NAME",
 		Short: "Show who has a lock, who waits for it, and what each server says",
-		Long: `Show who has a lock, who waits for it, and what each server says. Waiters are known to the servers only if they
-stand in a queue, as those of --fair, --shared, --exclusive and --permits do.
+		Long: `Show who has a lock, who waits for it, and what each server says. The servers know only waiters that
+stand in a queue: those of --fair, --shared, --exclusive and --permits.
 
 With --json, one document: "name", "status" (held, free or unknown), "kind" (mutex, read-write or semaphore),
 "permits", "holders" ("id", "label", "note", "heldForMs", "ttlMs", "access", "slots", "lingers"), "waiters" ("id",
 "waitedMs", "access", "permits"), "token", "nodes" ("address", "reachable", "holders", "ttlMs", "error"), "error".
-What is not known is left out. Exit code 69 if too few servers answered.`,
+Unknown fields are left out. Exit code 69 if too few servers answered.`,
 		Example: `  holdfast status nightly-export
   holdfast status --json nightly-export | jq -r .status`,
 		Args: cobra.ExactArgs(1),

@@ -112,7 +112,7 @@ func (s *supervisor) end(why error, killAt time.Time) {
 func (s *supervisor) forward(sig syscall.Signal) {
 	switch sig {
 	case syscall.SIGTSTP:
-		s.events.warn("not stopped: the lock could not be renewed meanwhile, and the command goes on")
+		s.events.warn("not stopped, because the lock could not be renewed meanwhile; the command continues")
 		return
 	case syscall.SIGINT:
 		if s.interrupts++; s.interrupts > 1 {

@@ -22,7 +22,7 @@ func (a *app) topCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "top [PATTERN]",
 		Short: "Watch the servers, the locks, their holders and waiters",
-		Long: `Watch the servers, the locks whose names match PATTERN, their holders and waiters, on one screen that is renewed. q ends it.
+		Long: `Watch the servers, the locks whose names match PATTERN, their holders and waiters, on one screen that is updated. Press q to quit.
 If stdout is not a terminal, it is printed once, as a plain table.
 
 With --json, one document: "nodes" ("address", "up", "votes", "error") and "locks", each as
@@ -58,7 +58,7 @@ With --json, one document: "nodes" ("address", "up", "votes", "error") and "lock
 			return err
 		},
 	}
-	cmd.Flags().DurationVar(&interval, "interval", time.Second, "time between two looks")
+	cmd.Flags().DurationVar(&interval, "interval", time.Second, "time between two updates")
 	return cmd
 }
 

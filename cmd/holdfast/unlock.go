@@ -17,12 +17,12 @@ func (a *app) unlockCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "unlock --force NAME",
 		Short: "End a lock by force, whoever has it",
-		Long: `End a lock by force, whoever has it. Find out first why it is held: the lock of a process that crashed ends by itself
-after its TTL, so one that stays has a live holder that renews it. That holder learns of the loss with its next renewal, up
-to a third of the TTL later. Until then two may be at work.
+		Long: `End a lock by force, whoever has it. First find out why it is held: the lock of a crashed process ends by itself
+after its TTL, so a lock that stays has a live holder that renews it. That holder learns of the loss with its next
+renewal, up to a third of the TTL later. Until then, two holders may be at work.
 
-On a terminal, the holders are shown and you are asked. Without a terminal, --yes is needed. Only the holds that were
-shown are ended, and none that has come since; --hold ends one of several.
+On a terminal, the holders are shown, and you are asked to confirm. Without a terminal, --yes is needed. Only the holds that were
+shown are ended, not later ones; --hold ends one of several.
 
 With --json, one document: "name", "ended" (whether somebody had the lock by one of these holds), "holds" (the ids).`,
 		Example: `  holdfast unlock --force nightly-export

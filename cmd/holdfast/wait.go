@@ -21,7 +21,7 @@ func (a *app) waitCommand() *cobra.Command {
 		Use:   "wait NAME",
 		Short: "Wait until nobody has a lock",
 		Long: `Wait until nobody has a lock, without taking it: somebody else may have it a moment later. To do something while
-nobody else has the lock, use ` + "`holdfast run`" + `. The lock is looked at five times in a second.
+nobody else has the lock, use ` + "`holdfast run`" + `. The lock is checked five times per second.
 
 With --json, one document when the wait is over, as ` + "`holdfast status --json`" + ` prints it.
 Exit code 75 if the lock is still held after --timeout, and 69 if too few servers answered then.`,
@@ -30,7 +30,7 @@ Exit code 75 if the lock is still held after --timeout, and 69 if too few server
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("timeout") && timeout <= 0 {
-				return usagef("--timeout %v is not a time to wait for", timeout)
+				return usagef("--timeout %v must be positive", timeout)
 			}
 			caught, stop := listen()
 			defer stop()
@@ -56,7 +56,7 @@ Exit code 75 if the lock is still held after --timeout, and 69 if too few server
 			return err
 		},
 	}
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait (default for ever)")
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait (default: no limit)")
 	return cmd
 }
 
