@@ -69,7 +69,7 @@ func (e *Election) Run(ctx context.Context, lead func(ctx context.Context, term 
 	}
 }
 
-// isOver tells whether the lease is known to be over. It does not look at the clock.
+// isOver reports whether the lease is known to be over. It does not look at the clock.
 func isOver(lease *lock.Lease) bool {
 	select {
 	case <-lease.Done():
@@ -79,16 +79,16 @@ func isOver(lease *lock.Lease) bool {
 	}
 }
 
-// campaign waits for one term and leads in it. It tells whether there is to be another one.
+// campaign waits for one term and leads in it. It reports whether to campaign again.
 func (e *Election) campaign(ctx context.Context, lead func(context.Context, Term) error) (again bool, err error) {
-	// An owner of ctx that leads already would be elected at once, a second time.
+	// If ctx carried an owner that already leads, it would be elected at once, a second time.
 	lease, err := e.mutex.Lock(lock.WithoutOwner(ctx))
 	if err != nil {
 		return false, err
 	}
 	// Deferred, so that a panic does not keep the leadership.
 	defer func() {
-		unseen := !isOver(lease) // what is found below, lead cannot have returned for
+		unseen := !isOver(lease) // lead cannot have returned because of a loss that is found below
 		lost := lease.Err()
 		released := lease.Unlock(ctx)
 		switch {

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// lookEvery is how often Watch looks. The end of a hold is told to the next candidate alone,
-	// and who watches is none.
+	// lookEvery is how often Watch looks. Only the next candidate is told that a hold has ended,
+	// and a watcher is not a candidate.
 	lookEvery = 200 * time.Millisecond
-	// unsureFor is for how many looks in a row too few nodes may be able to tell before Watch says
-	// so: connections break, and are made again.
+	// unsureFor is how many looks in a row may find too few nodes before Watch reports that:
+	// connections break, and are made again.
 	unsureFor = 3
-	// A leader writes its name right behind its election: who comes in between looks again.
+	// A leader writes its name right after its election. A look that comes in between is repeated.
 	namePause = 10 * time.Millisecond
 	nameLooks = 20
 )
@@ -37,7 +37,7 @@ func (e *Election) Leader(ctx context.Context) (Term, error) {
 		case s.Status == lock.StatusFree:
 			return Term{}, fmt.Errorf("election %q: %w", e.Name(), ErrNoLeader)
 		}
-		// Undecided is a quorum that is being found, or one that cannot be.
+		// Undecided means that a quorum is being found, or that there cannot be one.
 		if s.Held && s.Note != "" || look == nameLooks {
 			break
 		}
@@ -67,7 +67,7 @@ func (e *Election) Leader(ctx context.Context) (Term, error) {
 func (e *Election) Watch(ctx context.Context) iter.Seq2[Term, error] {
 	return func(yield func(Term, error) bool) {
 		var hold string
-		var told view // untold at first
+		var told view // nothing reported yet
 		for unsure := 0; ; {
 			term, err := e.Leader(ctx)
 			if ctx.Err() != nil {
@@ -91,7 +91,7 @@ func (e *Election) Watch(ctx context.Context) iter.Seq2[Term, error] {
 	}
 }
 
-// A view is what a look at the leadership has come to.
+// A view is the result of a look at the leadership.
 type view uint8
 
 const (

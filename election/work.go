@@ -8,9 +8,9 @@ import (
 	"github.com/holdfast-go/holdfast/lock"
 )
 
-// work is the context of a leader. It ends with the context that Run was called with, whose
-// values and deadline it has, and with the lease. But the end of Run's context does not end the
-// lease: that is renewed until the leader has returned.
+// work is the context of a leader. It ends with the context given to Run, whose values and deadline
+// it has, and with the lease. But the end of Run's context does not end the lease, which is renewed
+// until the leader has returned.
 type work struct {
 	context.Context
 	parent context.Context

@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// scripts are what is special about this lock: who finds it taken stands in a queue on the
-// nodes, and a release wakes the head of that queue alone.
+// scripts are the scripts of this kind: a caller that finds the lock taken joins a queue on the
+// nodes, and a release wakes only the head of that queue.
 type scripts struct{}
 
 var _ kind.Queue = scripts{}
@@ -33,7 +33,8 @@ func (scripts) Wait(r kind.Request, ticket lua.Ticket, round int64) lua.Call {
 	return a.Call()
 }
 
-// Release wakes the head even if it is to be quiet, but for the successor, who asks unasked.
+// Release wakes the head even if it should be quiet, except for the successor, which asks without
+// being told.
 func (scripts) Release(r kind.Request, quiet bool, mark time.Duration) lua.Call {
 	release := lua.FairRelease{Fair: common(r), Hold: r.Hold, Mark: mark, Undo: r.Undo, Noted: r.Noted}
 	if quiet {

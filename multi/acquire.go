@@ -9,38 +9,38 @@ import (
 	"github.com/holdfast-go/holdfast/lock"
 )
 
-// An acquisition is one call of Lock or TryLock. It belongs to its caller's goroutine.
+// An acquisition is one call of Lock or TryLock. It belongs to the caller's goroutine.
 //
 // Why calls never wait for each other in a circle (Havender 1968, Dijkstra 1971): a call
 // waits for one name at a time, and all names that it holds then come before that one. In a circle,
 // each call would wait for a name that the next call holds, and that comes before the name
 // which the next call waits for. So the names would ascend all the way round, back to the first.
 //
-// Asking for all names at once does not change this, as TryLock does not wait. What it got
-// behind the first refused name is given back before the wait begins. The alternative is to
-// give back everything and wait with nothing held. A call whose names are in demand might
-// then never end. Here each name that was waited for is kept, so a call of n names waits n
-// times at the most, unless a lease is lost meanwhile.
+// Asking for all names at once does not change this, because TryLock does not wait. Locks that it
+// got after the first refused name are given back before the wait begins. The alternative is to
+// give back everything and to hold nothing during the wait. A call whose names are in demand might
+// then never end. Here each name that was waited for is kept, so a call of n names waits at most n
+// times, unless a lease is lost meanwhile.
 //
-// Several locks with one name may be the same lock or not. They have the same place in
-// the order, so none of them is held during a wait for another.
+// Several locks with one name may or may not be the same lock. They have the same place in the
+// order, so none of them is held during a wait for another.
 type acquisition struct {
 	ctx    context.Context
 	owned  context.Context // ctx, with an owner
 	locks  []lock.Locker   // in the order of their names
-	leases []*lock.Lease   // of those that are held; nil: it is not
+	leases []*lock.Lease   // nil: not held
 	rivals time.Duration   // how long the next pause is for locks of one name; 0: none yet
 }
 
-// A call is the context of one call. Contexts of users may have types that cannot be compared;
-// this one is compared by its address.
+// A call is the context of one call. Users' contexts may have types that cannot be compared; this
+// one is compared by its address.
 type call struct{ context.Context }
 
-// adopt decides whose the locks will be.
+// adopt decides which owner the locks will have.
 func (a *acquisition) adopt() { a.owned = lock.EnsureOwner(&call{a.ctx}) }
 
-// orphaned tells whether the owner has ended before it had any of the locks. It came with a
-// lease then, which ctx outlives, and each lock was granted to an owner of its own.
+// orphaned reports whether the owner has ended before it had any of the locks. In that case it came
+// with a lease that ctx outlives, and each lock was granted to an owner of its own.
 func (a *acquisition) orphaned() bool { return lock.EnsureOwner(a.owned) != a.owned }
 
 // lock waits until everything is held.
@@ -73,8 +73,8 @@ func (a *acquisition) tryLock() error {
 	return err
 }
 
-// ask tries to take all that is not held. It returns the first lock in the order that was
-// refused, and why.
+// ask tries to take all locks that are not held. It returns the first refused lock in the order,
+// and the reason.
 func (a *acquisition) ask() (first int, err error) {
 	for {
 		first, err = a.askOnce()
@@ -86,9 +86,9 @@ func (a *acquisition) ask() (first int, err error) {
 	}
 }
 
-// askOnce asks for everything at once: free locks cost one round trip together, and not one
-// each. Of several locks with one name, each is asked when the one before it is held: as a rule
-// it is the same lock, which is entered again. An error that no wait can mend comes before the
+// askOnce asks for everything at once: free locks cost one round trip together, not one each. Of
+// several locks with one name, each is requested when the previous one is held: usually it is the
+// same lock, which is re-entered. An error that waiting cannot cure takes precedence over the
 // others.
 func (a *acquisition) askOnce() (first int, err error) {
 	errs := make([]error, len(a.locks))
@@ -111,8 +111,8 @@ func (a *acquisition) askOnce() (first int, err error) {
 	return first, err
 }
 
-// missing are the locks that can be asked for at once: of each name the first one that is not held,
-// unless it was refused.
+// missing returns the locks that can be requested at once: for each name the first one that is not
+// held, unless it was refused.
 func (a *acquisition) missing(errs []error) (asked []int) {
 	for i := 0; i < len(a.locks); {
 		first, end := a.namesakes(i)
@@ -139,7 +139,7 @@ func (a *acquisition) askFor(asked []int, errs []error) {
 	}
 }
 
-// worthWaiting tells whether the lock that was refused with err may be granted later.
+// worthWaiting reports whether the lock that was refused with err may be granted later.
 func (a *acquisition) worthWaiting(err error) bool {
 	if end := a.ctx.Err(); end != nil && errors.Is(err, end) {
 		return false
@@ -147,7 +147,7 @@ func (a *acquisition) worthWaiting(err error) bool {
 	return errors.Is(err, lock.ErrLocked) || errors.Is(err, lock.ErrNoQuorum)
 }
 
-// wait gives back whatever must not be held during a wait for lock i, and waits for it.
+// wait gives back all locks that must not be held during a wait for lock i, and waits for it.
 func (a *acquisition) wait(i int) error {
 	first, end := a.namesakes(i)
 	a.giveBack(first)
@@ -162,8 +162,8 @@ func (a *acquisition) wait(i int) error {
 	return nil
 }
 
-// namesakes are the locks with the name of lock i, which is one of them: from first to
-// before end.
+// namesakes returns the range of the locks with the name of lock i: from first up to, but not
+// including, end.
 func (a *acquisition) namesakes(i int) (first, end int) {
 	name := a.locks[i].Name()
 	for first = i; first > 0 && a.locks[first-1].Name() == name; first-- {
@@ -178,8 +178,8 @@ const (
 	maxPause   = 320 * time.Millisecond
 )
 
-// pause is for calls that refuse each other locks of one name by turns. Each wait but the
-// first begins after a random time, so that one of the calls finds everything free.
+// pause is for calls that alternately refuse each other locks of one name. Each wait but the first
+// begins after a random time, so that one of the calls finds everything free.
 func (a *acquisition) pause() {
 	if a.rivals == 0 {
 		a.rivals = firstPause
@@ -190,12 +190,12 @@ func (a *acquisition) pause() {
 	a.rivals = min(2*a.rivals, maxPause)
 	select {
 	case <-timer.C:
-	case <-a.ctx.Done(): // which Lock will say, with what it knows of the holder
+	case <-a.ctx.Done(): // Lock will report that, with the holder
 	}
 }
 
-// lost finds the first of the leases that is over by now, which may be long after it was
-// granted: len(a.locks) if none is.
+// lost returns the index of the first lease that is over by now, which may be long after it was
+// granted, or len(a.locks) if none is.
 func (a *acquisition) lost() int {
 	for i, l := range a.leases {
 		if l.Err() != nil {
@@ -205,9 +205,9 @@ func (a *acquisition) lost() int {
 	return len(a.leases)
 }
 
-// giveBack unlocks what is held from there on. A release that the nodes do not confirm is
-// repeated by the lock's client, and one of a lease that is lost has nothing to do: there is no
-// error that the caller could do anything about.
+// giveBack unlocks the held locks from there on. A release that the nodes do not confirm is
+// repeated by the lock's client, and the release of a lost lease has nothing to do. So there is no
+// error that the caller could handle.
 func (a *acquisition) giveBack(from int) {
 	_ = lock.UnlockTogether(a.ctx, a.leases[from:]...)
 	clear(a.leases[from:])

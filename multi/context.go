@@ -8,17 +8,17 @@ import (
 	"github.com/holdfast-go/holdfast/lock"
 )
 
-// A scope is one context that a lease has handed out. It ends with the first of the locks, and
-// with its parent; values and deadline are the parent's.
+// A scope is one context of a lease. It ends with the first of the locks, and with its parent;
+// values and deadline are the parent's.
 type scope struct {
 	tie
 	lease  *Lease
 	values context.Context // a context of one of the locks
 }
 
-// A tie is a context that ends with the first of the locks, and with the parents that it stands
-// for: those that end together, as their Done tells, or cannot end. All contexts of such parents
-// share it. So any number of them costs nothing once they are dropped, as with the locks.
+// A tie is a context that ends with the first of the locks, and with the parents for which it
+// stands: parents that end together, as their Done shows, or that cannot end. All contexts of such
+// parents share it. So contexts that are dropped cost nothing, as with single locks.
 type tie struct {
 	context.Context
 	end context.CancelCauseFunc
@@ -40,8 +40,8 @@ func (l *Lease) Context(parent context.Context) context.Context {
 		cancel(lock.ErrNotHeld)
 		return ctx
 	}
-	// Each lock has a context of the very same parent, and not one of each other: the loss of
-	// one would look as if the work under the next were abandoned.
+	// Each lock gets a context of the same parent, not of the previous lock's context: otherwise
+	// the loss of one lock would look as if the work under the next one were abandoned.
 	contexts := make([]context.Context, len(l.leases))
 	for i, lease := range l.leases {
 		contexts[i] = lease.Context(parent)
@@ -53,7 +53,7 @@ func (l *Lease) Context(parent context.Context) context.Context {
 	return s
 }
 
-// tie returns what contexts of parent end with. Each of the locks has made one of contexts of it.
+// tie returns the tie for contexts of parent. Each of the locks has made one of its contexts.
 func (l *Lease) tie(parent context.Context, contexts []context.Context) tie {
 	done := parent.Done()
 	l.mu.Lock()
@@ -90,8 +90,9 @@ func (l *Lease) tie(parent context.Context, contexts []context.Context) tie {
 	return t
 }
 
-// follow calls end when lock i is over, of which ctx is a context. If ctx has ended with its parent, it
-// leaves end alone: the parent ends the scope as well, and as what it is, a deadline or a cancellation.
+// follow calls end when lock i is over; ctx is a context of it. If ctx has ended with its parent,
+// follow does not call end: the parent ends the scope as well, and with the right cause, a deadline
+// or a cancellation.
 func (l *Lease) follow(ctx context.Context, i int, end context.CancelCauseFunc) {
 	context.AfterFunc(ctx, func() {
 		if err := l.leases[i].Err(); err != nil {
@@ -108,7 +109,7 @@ func FromContext(ctx context.Context) (*Lease, bool) {
 	return l, ok
 }
 
-// Err looks at the clock before it says that all is well, as that of [lock.Lease.Context] does.
+// Err looks at the clock before it returns nil, like the context of [lock.Lease.Context].
 func (s *scope) Err() error {
 	if s.Context.Err() == nil {
 		if err := s.lease.Err(); err != nil {
@@ -126,7 +127,7 @@ func (s *scope) Value(key any) any {
 	if key == (leaseKey{}) {
 		return s.lease
 	}
-	// What ends this context is found by a key, too, and comes before the parent's values.
+	// The tie is found by a key, too, and comes before the parent's values.
 	if v := s.Context.Value(key); v != nil {
 		return v
 	}

@@ -16,10 +16,10 @@ import (
 // because the work may have to clean up under them. It is safe for concurrent use and must not be
 // copied. The zero value is a lease of nothing: it is over, with [lock.ErrNotHeld].
 type Lease struct {
-	leases []*lock.Lease // in the order in which New was given the locks
+	leases []*lock.Lease // in the order of New's arguments
 
 	mu      sync.Mutex
-	err     error                   // why it is over; nil: that is not known yet
+	err     error                   // why it is over; nil: not known yet
 	ended   context.Context         // ends when the lease is over; nil: nobody has asked for it
 	end     context.CancelCauseFunc // of ended
 	watched bool                    // the locks' ends are watched, for ended
@@ -70,8 +70,8 @@ func (l *Lease) Err() error {
 	return l.over(err)
 }
 
-// over notes that the lease is over because of err, unless it is over for another reason. It
-// returns the reason.
+// over records that the lease is over because of err, unless it is already over for another reason.
+// It returns the reason.
 func (l *Lease) over(err error) error {
 	l.mu.Lock()
 	if l.err == nil {
@@ -107,8 +107,8 @@ var closed = func() chan struct{} {
 	return c
 }()
 
-// start makes ended, and tells whether the caller has to see to it that the ends of the
-// locks end it. Called with mu held.
+// start creates ended, and reports whether the caller must make sure that the ends of the locks end
+// it. Called with mu held.
 func (l *Lease) start() (watch bool) {
 	if l.ended == nil {
 		l.ended, l.end = context.WithCancelCause(context.Background())
@@ -121,8 +121,8 @@ func (l *Lease) start() (watch bool) {
 	return watch
 }
 
-// watch waits for the first lock that is over. Done cannot find that out by contexts of
-// the locks: they would count as work, and keep the locks renewed when the work is abandoned.
+// watch waits for the first lock that is over. Done cannot use contexts of the locks for that: they
+// would count as work, and keep the locks renewed when the work is abandoned.
 func (l *Lease) watch() {
 	ends := make([]reflect.SelectCase, len(l.leases))
 	for i, lease := range l.leases {
@@ -141,8 +141,8 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	if len(l.leases) == 0 {
 		return lock.ErrNotHeld
 	}
-	_ = l.Err() // a loss until now is one, and not the release
+	_ = l.Err() // a loss before now counts as a loss, not as the release
 	err := errors.Join(lock.UnlockTogether(ctx, l.leases...)...)
-	_ = l.Err() // ends what depends on it before Unlock returns
+	_ = l.Err() // ends dependent contexts before Unlock returns
 	return err
 }

@@ -17,7 +17,7 @@ import (
 // It is not a [lock.Locker], because its leases are not those of a single lock.
 type Mutex struct {
 	locks []lock.Locker // in the order of their names
-	given []int         // given[i] is where in locks the i-th lock is that New was given
+	given []int         // given[i] is the index in locks of New's i-th argument
 	err   error         // what is wrong with them; every call returns it
 }
 

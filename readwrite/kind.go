@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// scripts are what is special about this lock: holds that read leave room for each other. There is one
-// queue for both, so what reads and what writes differ in the ids of their holds alone.
+// scripts are the scripts of this kind: reading holds leave room for each other. There is one queue
+// for readers and writers, which differ only in the ids of their holds.
 type scripts struct{ mark string }
 
 var (
@@ -42,7 +42,8 @@ func (scripts) Wait(r kind.Request, ticket lua.Ticket, round int64) lua.Call {
 	return a.Call()
 }
 
-// Release tells those whose turn it is even if it is to be quiet, but for the successor, who asks unasked.
+// Release notifies the waiters whose turn it is even if it should be quiet, except for the
+// successor, which asks without being told.
 func (scripts) Release(r kind.Request, quiet bool, mark time.Duration) lua.Call {
 	release := lua.RWRelease{RW: common(r), Hold: r.Hold, Mark: mark, Undo: r.Undo, Token: r.Token, Noted: r.Noted}
 	if quiet {

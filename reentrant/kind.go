@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// scripts are what is special about this lock: whoever finds it free takes it, and a
-// release wakes one waiter in each process.
+// scripts are the scripts of this kind: a caller that finds the lock free takes it, and a release
+// wakes one waiter in each process.
 type scripts struct{}
 
 func (scripts) Family() kind.Family { return kind.Mutex }

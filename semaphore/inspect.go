@@ -73,7 +73,7 @@ func (s *Semaphore) Inspect(ctx context.Context) (State, error) {
 	return state, err
 }
 
-// state is what a quorum of answers agrees on.
+// state returns the state that a quorum of answers agrees on.
 func (s *Semaphore) state(answers []kind.Surveyed) (all State) {
 	type held struct {
 		hold  string
@@ -118,7 +118,7 @@ func (s *Semaphore) state(answers []kind.Surveyed) (all State) {
 // agreed is a hold as a quorum of nodes has it.
 func agreed(same []lua.PermitHold, quorum int) lua.PermitHold {
 	slices.SortFunc(same, func(a, b lua.PermitHold) int { return cmp.Compare(b.TTL, a.TTL) })
-	h := same[quorum-1] // from then on fewer than a quorum have it
+	h := same[quorum-1] // after this moment, fewer than a quorum have it
 	tokens := make(map[int64]int, 1)
 	h.Token = 0
 	for _, n := range same {
@@ -132,7 +132,7 @@ func agreed(same []lua.PermitHold, quorum int) lua.PermitHold {
 	return h
 }
 
-// slots are those that a hold has.
+// slots returns the slots of a hold.
 func slots(h lua.PermitHold) (all []Slot) {
 	for _, n := range h.Slots.List() {
 		s := Slot{Number: n, Holder: h.Hold, Label: h.Noted.Label, Note: h.Noted.Text, TTL: h.TTL, Token: h.Token}

@@ -7,8 +7,9 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// scripts are what is special about this kind: a hold is n numbered slots out of so many, and several
-// have some at once. What it wants is in the hold's id, so the queue needs no more to know who fits.
+// scripts are the scripts of this kind: a hold is n of the numbered slots, and several holds have
+// some at once. The hold's id contains the number of slots, so the queue needs nothing else to know
+// which waiters fit.
 type scripts struct{ n, permits int }
 
 var _ kind.Numbered = scripts{}
@@ -17,7 +18,7 @@ func (scripts) Family() kind.Family { return kind.Semaphore }
 
 func (s scripts) Mark() string { return lua.PermitMark(s.n, s.permits) }
 
-// Reads is true, as every permit leaves room for others.
+// Reads is true, because every permit leaves room for others.
 func (scripts) Reads() bool { return true }
 
 func common(r kind.Request) lua.Permit {
@@ -40,7 +41,8 @@ func (scripts) Wait(r kind.Request, ticket lua.Ticket, round int64) lua.Call {
 	return a.Call()
 }
 
-// Release tells those whose turn it is even if it is to be quiet, but for the successor, who asks unasked.
+// Release notifies the waiters whose turn it is even if it should be quiet, except for the
+// successor, which asks without being told.
 func (scripts) Release(r kind.Request, quiet bool, mark time.Duration) lua.Call {
 	release := lua.PermitRelease{Permit: common(r), Hold: r.Hold, Mark: mark}
 	if quiet {

@@ -19,7 +19,7 @@ func (s *Semaphore) Locker(n int) lock.Locker {
 	return e
 }
 
-// refusing is a lock that cannot be had.
+// refusing is a lock whose calls all fail.
 type refusing struct {
 	name string
 	err  error

@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/lock"
 )
 
-// MaxPermits is the most that a semaphore can have.
+// MaxPermits is the maximum number of permits of a semaphore.
 const MaxPermits = 10_000
 
 // A Semaphore is a number of permits that processes and machines share, given out in the order of
@@ -90,7 +90,7 @@ func (s *Semaphore) ForceUnlockHold(ctx context.Context, id string) (bool, error
 	return s.engine.ForceUnlockHold(ctx, id)
 }
 
-// check tells what is wrong with a request for n.
+// check returns an error if n permits cannot be requested.
 func (s *Semaphore) check(n int) error {
 	switch {
 	case s.permits < 1:
@@ -105,7 +105,7 @@ func (s *Semaphore) check(n int) error {
 	return nil
 }
 
-// of is the lock that n of the permits are at once.
+// of returns n of the permits as one lock.
 func (s *Semaphore) of(n int) (engine.Engine, error) {
 	if err := s.check(n); err != nil {
 		return nil, err

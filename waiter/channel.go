@@ -14,7 +14,7 @@ type channel struct {
 	confirms  int
 
 	tallies tallies
-	timer   *time.Timer // the grace of a message is over
+	timer   *time.Timer // fires when the grace of a message is over
 	armed   bool
 }
 
@@ -32,8 +32,8 @@ func newChannel(h *Hub, name string, subject func(string) string) *channel {
 	return c
 }
 
-// confirm notes that a node has confirmed the subscription. The second time it has
-// done so after a broken connection, and messages may be lost.
+// confirm records that a node has confirmed the subscription. A second confirmation comes after a
+// broken connection, and messages may have been lost.
 func (h *Hub) confirm(node int, name string) {
 	h.mu.Lock()
 	c := h.channels[name]
@@ -52,7 +52,7 @@ func (h *Hub) confirm(node int, name string) {
 	c.wake([]string{""}) // unlocks
 }
 
-// publish notes that a node has published message.
+// publish records that a node has published message.
 func (h *Hub) publish(node int, name, message string) {
 	h.mu.Lock()
 	c := h.channels[name]
@@ -69,7 +69,7 @@ func (h *Hub) publish(node int, name, message string) {
 		subject = c.subject(message)
 	}
 	t, first := c.tallies.count(subject, message, node, len(h.nodes), h.quorum, time.Now())
-	// Even if the grace is over: what a minority announced may have been of no use yet.
+	// Even if the grace is over: a message of a minority may have been of no use yet.
 	if first && t.count == h.quorum {
 		t.woken = true
 		c.wake(t.messages()) // unlocks
@@ -93,7 +93,8 @@ func (c *channel) graceOver() {
 	c.wake(said...) // unlocks
 }
 
-// wake calls every subscription's wake with what was said of each subject, without the hub's mu, which it unlocks.
+// wake calls every subscription's wake with the messages of each subject. It unlocks the hub's mu
+// first.
 func (c *channel) wake(said ...[]string) {
 	wakes := make([]func([]string), 0, len(c.subscriptions))
 	for s := range c.subscriptions {

@@ -10,21 +10,21 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// avoid is for how long nothing new is subscribed at a master that could not be listened to.
+// avoid is for how long no new channel is subscribed at a master that could not be listened to.
 const avoid = 10 * time.Second
 
-// samples is how many slots are looked at to find another master: enough for one that has a
+// samples is how many slots are checked to find another master: enough for a master that has a
 // twentieth of them.
 const samples = 200
 
-// A cluster listens to a Redis Cluster, which is one node: by a line to each of its masters that
-// some channel needs. A channel is listened to at the master of its own hash slot, where what
-// concerns it is published; so a master that is stuck or gone holds up no message about a name of
+// A cluster listens to a Redis Cluster, which is one node, by a line to each of its masters that
+// some channel needs. A channel is subscribed at the master of its own hash slot, where its
+// messages are published. So a master that is stuck or gone holds up no message about a name of
 // another.
 //
-// The servers of a Cluster pass every message on to each other. So a channel is heard wherever
-// it is subscribed: it stays where it is when its slot moves, and goes to any other master
-// when its own cannot be listened to any more.
+// The servers of a Cluster forward every message to each other, so a channel is heard wherever it
+// is subscribed. It stays where it is when its slot moves, and moves to any other master when its
+// own can no longer be listened to.
 type cluster struct {
 	ctx    context.Context // ends with the hub
 	hub    *Hub
@@ -32,12 +32,12 @@ type cluster struct {
 	name   string // in logs
 	client *redis.ClusterClient
 	logger *slog.Logger
-	done   sync.WaitGroup // of all lines, those included that were given up
+	done   sync.WaitGroup // all lines, including those that were given up
 
 	mu      sync.Mutex // taken after the hub's mu, and before a line's
 	closed  bool
-	lines   map[*redis.Client]*line // by master; nil: by the ClusterClient, where no master is known
-	places  map[string]*line        // of the channels that are wanted
+	lines   map[*redis.Client]*line // by master; nil: the ClusterClient, if no master is known
+	places  map[string]*line        // where the wanted channels are subscribed
 	avoided map[*redis.Client]time.Time
 }
 
@@ -73,7 +73,7 @@ func (c *cluster) want(channel string) {
 	c.place(channel, own)
 }
 
-// place has channel listened to, at master if that is known. Called with mu held.
+// place subscribes channel, at master if that is known. Called with mu held.
 func (c *cluster) place(channel string, master *redis.Client) {
 	l := c.line(master)
 	c.places[channel] = l
@@ -89,8 +89,8 @@ func (c *cluster) unwant(channel string) {
 	}
 }
 
-// master is that of channel's hash slot; nil: it is not known. It does not block: a client that has
-// met the Cluster has an idea of its masters.
+// master returns the master of channel's hash slot, or nil if it is not known. It does not block: a
+// client that has met the Cluster remembers its masters.
 func (c *cluster) master(channel string) *redis.Client {
 	master, err := c.client.MasterForKey(c.ctx, channel)
 	if err != nil {
@@ -99,10 +99,10 @@ func (c *cluster) master(channel string) *redis.Client {
 	return master
 }
 
-// another is some master that is not avoided; nil: none was found. Called with mu held.
+// another returns some master that is not avoided, or nil if none was found. Called with mu held.
 //
-// To list the masters, the client would ask a server for news of them, and that one may be stuck.
-// So masters of some other slots are taken.
+// To list the masters, the client would ask a server for an update, and that server may be stuck.
+// So the masters of some other slots are tried.
 func (c *cluster) another() *redis.Client {
 	for i := range samples {
 		if m := c.master(strconv.Itoa(i)); m != nil && !c.avoids(m) {
@@ -112,10 +112,10 @@ func (c *cluster) another() *redis.Client {
 	return nil
 }
 
-// avoids tells whether nothing is to be subscribed at master now. Called with mu held.
+// avoids reports whether nothing may be subscribed at master now. Called with mu held.
 func (c *cluster) avoids(master *redis.Client) bool { return time.Now().Before(c.avoided[master]) }
 
-// line is the way to a master. Called with mu held.
+// line returns the line to a master. Called with mu held.
 func (c *cluster) line(master *redis.Client) *line {
 	if l := c.lines[master]; l != nil {
 		return l
@@ -133,9 +133,9 @@ func (c *cluster) line(master *redis.Client) *line {
 	return l
 }
 
-// giveUp has the channels of a line that cannot be listened to any more listened to elsewhere. It
-// tells whether none is left, so that the line is over. It runs on the line's reader. Whether
-// a replica has taken over is left to others to find out: any master will do.
+// giveUp moves the channels of a line that can no longer be listened to elsewhere. It reports
+// whether none is left, so that the line is over. It runs on the line's reader. It does not find
+// out whether a replica has taken over: any master will do.
 func (c *cluster) giveUp(master *redis.Client, l *line) (over bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

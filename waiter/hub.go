@@ -13,8 +13,8 @@ import (
 const (
 	// grace is how long after the first node's message a wake-up waits for a quorum.
 	grace = 10 * time.Millisecond
-	// linger is how long a channel stays subscribed after its last waiter has left:
-	// on a contended lock the next one comes at once.
+	// linger is how long a channel stays subscribed after its last waiter has left: on a contended
+	// lock, the next waiter comes soon.
 	linger = time.Second
 )
 
@@ -29,7 +29,7 @@ type Hub struct {
 	mu       sync.Mutex
 	closed   bool
 	channels map[string]*channel
-	idle     map[*channel]time.Time // without a subscription since
+	idle     map[*channel]time.Time // when each lost its last subscription
 	sweeper  *time.Timer
 	armed    bool
 }
@@ -136,7 +136,7 @@ func (h *Hub) sweep() {
 	h.arm()
 }
 
-// arm has sweep look again while there is something idle. Called with mu held.
+// arm schedules the next sweep while there is an idle channel. Called with mu held.
 func (h *Hub) arm() {
 	if len(h.idle) > 0 && !h.armed && !h.closed {
 		h.armed = true

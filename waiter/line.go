@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// pingAfter is how long a connection may be silent before it is asked for a sign
-	// of life, and pongWithin how long it has for that.
+	// pingAfter is how long a connection may be silent before it gets a ping, and pongWithin is how
+	// long the answer may take.
 	pingAfter  = 3 * time.Second
 	pongWithin = time.Second
 	// maxChange bounds the channels in one SUBSCRIBE or UNSUBSCRIBE.
 	maxChange = 1000
 )
 
-// A listener hears what one node publishes: by a line, or a Cluster by several.
+// A listener receives the messages of one node: by one line, or by several for a Cluster.
 type listener interface {
 	start()
 	want(channel string)
@@ -29,9 +29,9 @@ type listener interface {
 	close()
 }
 
-// A line is the Pub/Sub connection to one server. Its reader receives; its writer
-// subscribes and unsubscribes, gathering what has changed since it last did, so that
-// nobody waits for a slow node.
+// A line is the Pub/Sub connection to one server. Its reader receives; its writer subscribes and
+// unsubscribes. The writer gathers all changes since its last command, so that nobody waits for a
+// slow node.
 type line struct {
 	ctx    context.Context // ends with the line, or with the hub
 	cancel context.CancelFunc
@@ -43,22 +43,22 @@ type line struct {
 	kick   chan struct{} // one slot: the writer has work
 	done   *sync.WaitGroup
 
-	// giveUp is asked when the server cannot be listened to, whether the line is over as
-	// others will do for it; nil: there are no others.
+	// giveUp is called when the server cannot be listened to. It reports whether the line is over
+	// because other lines take its place; nil: there are no others.
 	giveUp func() (over bool)
 
 	mu     sync.Mutex
 	pubsub *redis.PubSub       // nil before the first subscription
 	wanted map[string]struct{} // what should be subscribed
-	sent   map[string]struct{} // what pubsub was told to subscribe
+	sent   map[string]struct{} // what pubsub was told to subscribe to
 	add    []string            // wanted, perhaps not sent
 	drop   []string            // sent, perhaps not wanted
 }
 
 func newLine(ctx context.Context, h *Hub, node int, name string, client redis.UniversalClient, logger *slog.Logger) *line {
 	if c, ok := client.(*redis.Client); ok {
-		// Also the greeting of a new connection has to be answered within that time:
-		// close has to wait for it.
+		// The greeting of a new connection has to be answered within that time, too: close has to
+		// wait for it.
 		client = c.WithTimeout(pongWithin)
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -126,7 +126,7 @@ func (l *line) nudge() {
 	}
 }
 
-// write brings what is subscribed in line with what is wanted.
+// write makes the subscriptions match the wanted channels.
 func (l *line) write() {
 	defer l.done.Done()
 	for {
@@ -140,8 +140,8 @@ func (l *line) write() {
 			if len(add) == 0 && len(drop) == 0 {
 				break
 			}
-			// An error needs no care here: the reader meets it too, and the channels
-			// stand in pubsub for when it connects again.
+			// An error needs no handling here: the reader meets it too, and pubsub keeps the
+			// channels for the next connection.
 			if len(add) > 0 {
 				_ = pubsub.Subscribe(l.ctx, add...)
 			}
@@ -159,8 +159,8 @@ func (l *line) changes() (pubsub *redis.PubSub, add, drop []string) {
 	for len(l.add) > 0 && len(add) < maxChange {
 		c := l.add[0]
 		l.add = l.add[1:]
-		// Even if it was sent before and not yet taken back: who wants it now waits
-		// for a confirmation, and Redis confirms again.
+		// Even if it was sent before and not yet taken back: the new waiter needs a confirmation,
+		// and Redis confirms again.
 		if _, wanted := l.wanted[c]; wanted {
 			l.sent[c] = struct{}{}
 			add = append(add, c)
@@ -187,7 +187,7 @@ func (l *line) read() {
 		backoff.WithMaxInterval(time.Second),
 		backoff.WithMaxElapsedTime(0),
 	)
-	asked := false   // a ping is out
+	asked := false   // a ping is in flight
 	failing := false // nothing has come since the connection broke
 	for l.ctx.Err() == nil {
 		l.mu.Lock()
@@ -229,7 +229,7 @@ func (l *line) read() {
 	}
 }
 
-// isOver ends the line if others do for it. Called by the reader.
+// isOver ends the line if other lines take its place. Called by the reader.
 func (l *line) isOver() bool {
 	if l.giveUp == nil || !l.giveUp() {
 		return false
@@ -238,13 +238,13 @@ func (l *line) isOver() bool {
 	return true
 }
 
-// isRefusal tells an error that a server answered.
+// isRefusal reports whether a server answered with this error.
 func isRefusal(err error) bool {
 	var refusal redis.Error
 	return errors.As(err, &refusal)
 }
 
-// isSilence tells whether err says that nothing came, on a connection that is there.
+// isSilence reports whether err means that nothing came on an intact connection.
 func isSilence(err error) bool {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "dial" {
@@ -254,8 +254,8 @@ func isSilence(err error) bool {
 	return errors.As(err, &network) && network.Timeout()
 }
 
-// failed logs why no message came. A connection comes back by itself; a user without
-// rights to the channels needs somebody to give it them.
+// failed logs why no message came. A connection is restored automatically; a user without rights to
+// the channels needs somebody to grant them.
 func (l *line) failed(err error) {
 	level := slog.LevelDebug
 	if isRefusal(err) {
@@ -289,7 +289,7 @@ func (l *line) renew(dead *redis.PubSub) {
 	l.mu.Unlock()
 	_ = dead.Close()
 	if l.ctx.Err() != nil {
-		_ = fresh.Close() // close may have looked before it was there
+		_ = fresh.Close() // close may have run before it existed
 	}
 	l.nudge()
 }

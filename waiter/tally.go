@@ -5,29 +5,30 @@ import (
 	"time"
 )
 
-// memory is how long a message is remembered after its first publication: by then
-// every node that can be reached has published it, and a repetition would wake again.
+// memory is how long a message is remembered after its first publication. By then every reachable
+// node has published it, and a repetition would wake again.
 const memory = time.Second
 
-// A tally counts the nodes that have published messages about one subject: once each, until it has woken.
+// A tally counts the nodes that have published messages about one subject: each node once, until
+// the tally has woken.
 type tally struct {
 	subject string
 	since   time.Time
 	said    []string // by each node, the first message; "": none
 	count   int
-	woken   bool // for a quorum, or for the minority that there was when its grace was over
+	woken   bool // for a quorum, or for a minority when the grace was over
 }
 
-// tallies are the subjects of one channel, told apart. On a channel that carries the
-// messages of many locks, a node may be any number of them ahead of another.
+// tallies are the tallies of one channel, by subject. On a channel that carries the messages of
+// many locks, a node may be any number of messages ahead of another.
 type tallies struct {
 	known   map[string]*tally // by subject, the last one
 	order   []*tally          // all, oldest first
 	waiting []*tally          // for a quorum, or for their grace to be over; oldest first
 }
 
-// count notes that one of n nodes has published message about a subject. It returns the tally, and
-// whether it is the node's first time.
+// count records that one of n nodes has published message about a subject. It returns the tally,
+// and whether it is the node's first message for it.
 func (ts *tallies) count(subject, message string, node, n, quorum int, now time.Time) (t *tally, first bool) {
 	ts.forget(now)
 	t = ts.known[subject]
@@ -47,13 +48,14 @@ func (ts *tallies) count(subject, message string, node, n, quorum int, now time.
 	return t, first
 }
 
-// isOver tells whether a message belongs to another tally of the same subject. What is said again, or late, by
-// another node belongs to this one; so does what completes a quorum for which it has not woken.
+// isOver reports whether a message belongs to another tally of the same subject. A repetition, or a
+// late message by another node, belongs to this one; so does a message that completes a quorum for
+// which the tally has not woken.
 func (t *tally) isOver(message string, node, quorum int) bool {
 	return t.woken && !slices.Contains(t.said, message) && (t.count >= quorum || t.said[node] != "")
 }
 
-// messages are what the nodes have said.
+// messages returns the nodes' messages.
 func (t *tally) messages() []string {
 	said := make([]string, 0, t.count)
 	for _, message := range t.said {
@@ -64,7 +66,7 @@ func (t *tally) messages() []string {
 	return said
 }
 
-// forget drops what was first published longer than memory ago.
+// forget drops tallies that were first published longer than memory ago.
 func (ts *tallies) forget(now time.Time) {
 	for len(ts.order) > 0 && ts.order[0].woken && now.Sub(ts.order[0].since) >= memory {
 		if t := ts.order[0]; ts.known[t.subject] == t {
@@ -75,8 +77,8 @@ func (ts *tallies) forget(now time.Time) {
 	}
 }
 
-// due takes what was said of the subjects whose grace is over without a quorum, as woken, and tells
-// when the next one's is; zero: there is none.
+// due returns the messages of subjects whose grace is over without a quorum, marks them as woken,
+// and returns when the next grace ends; zero: there is none.
 func (ts *tallies) due(now time.Time) (said [][]string, next time.Time) {
 	for len(ts.waiting) > 0 {
 		t := ts.waiting[0]

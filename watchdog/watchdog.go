@@ -24,8 +24,8 @@ type Watchdog struct {
 	closed bool
 }
 
-// An instant is a time as the watchdog counts it, a third as large as a time.Time: there
-// may be a million wards. It is measured from the epoch; never is no time at all.
+// An instant is a time as the watchdog counts it. It is a third as large as a time.Time, because
+// there may be a million wards. It is measured from the epoch; never is no time at all.
 type instant time.Duration
 
 const never instant = 0
@@ -56,7 +56,7 @@ type Ward struct {
 	// Guarded by the watchdog's mu.
 	renewAt instant
 	endAt   instant
-	index   int // place in the schedule plus one; 0: not in it
+	index   int // index in the schedule plus one; 0: not in it
 }
 
 // due is the earlier of the two dates.
@@ -140,7 +140,7 @@ func (w *Watchdog) run() {
 		case <-w.wake:
 		}
 		ended, due, next := w.collect(w.now())
-		// Ends first: a holder must learn of its loss in time, whatever else is due.
+		// Ends come first: a holder must learn of its loss in time, whatever else is due.
 		var afters []func()
 		for _, ward := range ended {
 			if after := ward.Owner.End(); after != nil {
@@ -161,7 +161,7 @@ func (w *Watchdog) run() {
 	}
 }
 
-// collect takes out what has come due and tells when to look again.
+// collect removes the wards that are due and returns when to look again.
 func (w *Watchdog) collect(now instant) (ended, due []*Ward, next instant) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -187,8 +187,8 @@ func (w *Watchdog) collect(now instant) (ended, due []*Ward, next instant) {
 	if len(w.wards) > 0 {
 		next = w.wards[0].due()
 	}
-	// A ward that is set and forgotten again must not have each wake the goroutine: what
-	// was to be waited for before will do, though nothing may be due then.
+	// A ward that is set and forgotten again must not wake the goroutine each time. So the earlier
+	// date stays, even if nothing is due then.
 	if w.next > now && (next == never || w.next < next) {
 		next = w.next
 	}

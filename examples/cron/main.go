@@ -91,7 +91,7 @@ func backup(ctx context.Context, job *reentrant.Mutex, j *journal, slot int, due
 	// after the other. The journal is for what no lock can know: that somebody comes later
 	// than clocks are apart.
 	if !j.begin(slot) {
-		tell.Linef(me, "comes %v late and finds that backup %d was run", time.Since(due).Round(time.Millisecond), slot)
+		tell.Linef(me, "is %v late and finds that backup %d was run", time.Since(due).Round(time.Millisecond), slot)
 		return nil
 	}
 	tell.Linef(me, "runs backup %d", slot)

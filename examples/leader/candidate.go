@@ -31,7 +31,7 @@ func campaign(ctx context.Context, name string, nodes []redis.UniversalClient) e
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%s leads term %d, and goes on after step %d\n", name, term.Token, done)
+		fmt.Printf("%s leads term %d, and continues after step %d\n", name, term.Token, done)
 		for begun := done; begun == 0 || done < begun+turn; {
 			select {
 			case <-time.After(pause):

@@ -23,7 +23,7 @@ func TestTheNextLeaderGoesOnWhereTheWorkStands(t *testing.T) {
 	t.Setenv("GORACE", "atexit_sleep_ms=0")
 	exampletest.Run(t, 3, watch, func(t *testing.T, told exampletest.Told) {
 		told.InOrder(t,
-			"leads term", "and goes on after step 0\n",
+			"leads term", "and continues after step 0\n",
 			"has done step 1\n", "has done step 2\n", "has done step 3\n",
 			"is killed, without warning, in term",
 			"leads term", "resigns\n",

@@ -24,7 +24,7 @@ func call(ctx context.Context, name string, nodes []redis.UniversalClient) error
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s comes\n", name)
+	fmt.Printf("%s arrives\n", name)
 	for range calls {
 		err := permits.Do(ctx, 1, func(ctx context.Context) error {
 			fmt.Printf("%s calls\n", name)

@@ -66,7 +66,7 @@ func watch(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 		if err != nil {
 			return err
 		}
-		if killed = name == unlucky && what != "comes"; killed {
+		if killed = name == unlucky && what != "arrives"; killed {
 			if err := crowd.Kill(name); err != nil {
 				return err
 			}
@@ -77,12 +77,12 @@ func watch(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 	if err != nil {
 		return err
 	}
-	tell.Linef("permits", "%d of %d are in use, that of the killed one for %v yet", state.InUse, state.Permits, ttl)
+	tell.Linef("permits", "%d of %d are in use, the killed one's for up to %v more", state.InUse, state.Permits, ttl)
 	if err := crowd.HearAll(tell); err != nil {
 		return err
 	}
 	served, most, refused := service.count()
-	tell.Linef("service", "has served %d calls, %d at once at the most, and turned %d away", served, most, refused)
+	tell.Linef("service", "has served %d calls, at most %d at once, and turned %d away", served, most, refused)
 	if err := crowd.Wait(); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func queueUp(ctx context.Context, name string, nodes []redis.UniversalClient) er
 	defer locks.Close()
 	desk := fair.New(locks, counter)
 	for visit := 1; visit <= visits; visit++ {
-		fmt.Printf("%s comes, visit %d, process %d\n", name, visit, os.Getpid())
+		fmt.Printf("%s arrives, visit %d, process %d\n", name, visit, os.Getpid())
 		lease, err := desk.Lock(ctx)
 		if err != nil {
 			return err
@@ -29,7 +29,7 @@ func queueUp(ctx context.Context, name string, nodes []redis.UniversalClient) er
 		fmt.Printf("%s is served, visit %d, token %d\n", name, visit, lease.Token())
 		time.Sleep(service)
 		// Before the unlock: after it, the next one may be quicker to speak.
-		fmt.Printf("%s goes\n", name)
+		fmt.Printf("%s leaves\n", name)
 		if err := lease.Unlock(ctx); err != nil {
 			return err
 		}

@@ -98,7 +98,7 @@ func waitForQueue(ctx context.Context, desk *fair.Mutex, n int) ([]string, error
 		case err != nil:
 			return nil, err
 		case len(state.Queue) > n:
-			return nil, errors.New("others use this lock: they wait for it too")
+			return nil, errors.New("other programs wait for this lock, too")
 		case len(state.Queue) == n:
 			return state.Queue, nil
 		}

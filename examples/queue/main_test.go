@@ -22,28 +22,28 @@ func TestCustomersAreServedInTheOrderInWhichTheyCame(t *testing.T) {
 	exampletest.Run(t, 3, serve, func(t *testing.T, told exampletest.Told) {
 		told.InOrder(t,
 			`clerk   locked "counter"`,
-			"ann     comes, visit 1",
+			"ann     arrives, visit 1",
 			"queue   ann\n",
-			"bob     comes, visit 1",
+			"bob     arrives, visit 1",
 			"queue   ann, bob\n",
-			"cid     comes, visit 1",
+			"cid     arrives, visit 1",
 			"queue   ann, bob, cid\n",
-			"dan     comes, visit 1",
+			"dan     arrives, visit 1",
 			"queue   ann, bob, cid, dan\n",
 			"cid     is killed",
 			"clerk   unlocks it",
 			"ann     is served, visit 1",
-			"ann     goes",
+			"ann     leaves",
 			"bob     is served, visit 1",
-			"bob     goes",
+			"bob     leaves",
 			"dan     is served, visit 1", // next to cid
-			"dan     goes",
+			"dan     leaves",
 			"Nobody waits any more.",
 		)
 		require.Zero(t, told.Count("cid     is served"))
 		// Whoever comes again stands behind those who waited.
 		for _, name := range []string{"ann", "bob", "dan"} {
-			told.InOrder(t, "dan     is served, visit 1", name+"     is served, visit 2", name+"     goes")
+			told.InOrder(t, "dan     is served, visit 1", name+"     is served, visit 2", name+"     leaves")
 		}
 	})
 }

@@ -79,7 +79,7 @@ func checkStock(ctx context.Context, orders *reentrant.Mutex, tell *story.Teller
 	if err != nil {
 		return err
 	}
-	tell.Linef("ann", "locked it again, deeper down: count %d, same token", lease.Count())
+	tell.Linef("ann", "locked it again in a nested call: count %d, same token", lease.Count())
 	return lease.Unlock(ctx)
 }
 

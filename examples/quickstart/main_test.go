@@ -17,7 +17,7 @@ func TestQuickstart(t *testing.T) {
 		told.InOrder(t,
 			`ann     locked "orders:42" for 1s`,
 			"bob     tried it: locked by another owner",
-			"ann     locked it again, deeper down: count 2, same token",
+			"ann     locked it again in a nested call: count 2, same token",
 			"ann     worked for 2.5s and still has it",
 			"bob     locked it",
 		)

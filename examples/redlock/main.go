@@ -75,7 +75,7 @@ func surviveMinority(ctx context.Context, redis *nodes.Set, tell *story.Teller) 
 	if _, err = reentrant.New(bob, "ledger").Lock(waiting); !errors.Is(err, context.DeadlineExceeded) {
 		return errors.Join(errors.New("bob should have waited in vain"), err)
 	}
-	tell.Linef("bob", "waited for it in vain: %d masters are no quorum", quorum-1)
+	tell.Linef("bob", "waited for it in vain: %d masters are not a quorum", quorum-1)
 	return nil
 }
 

@@ -23,7 +23,7 @@ func TestAMinorityDiesAndTheLockHolds(t *testing.T) {
 			"bob     tried it: locked by another owner",
 			"redis   node 3 is",
 			"ann     stops: lease is lost",
-			"bob     waited for it in vain: 2 masters are no quorum",
+			"bob     waited for it in vain: 2 masters are not a quorum",
 		)
 	})
 }

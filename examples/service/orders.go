@@ -22,7 +22,7 @@ type order struct {
 func newOrders() *orders { return &orders{rows: make(map[string]order)} }
 
 var (
-	errUnlocked = errors.New("the order is to be changed under its lock")
+	errUnlocked = errors.New("the order may only be changed under its lock")
 	errStale    = errors.New("a later holder of the lock has written since")
 )
 
@@ -34,7 +34,7 @@ var (
 // another: lock.FromContext returns the innermost lease, and lock.Holds is true of an outer one, too.
 func (o *orders) set(lease *lock.Lease, id, state string) error {
 	if lease.Name() != lockOf(id) {
-		return fmt.Errorf("%w, and not under that of %q", errUnlocked, lease.Name())
+		return fmt.Errorf("%w, not under the lock %q", errUnlocked, lease.Name())
 	}
 	if err := lease.Err(); err != nil {
 		return err

@@ -19,10 +19,10 @@ func TestEachWorkerHasANumberAndKeepsIt(t *testing.T) {
 	t.Setenv("GORACE", "atexit_sleep_ms=0")
 	exampletest.Run(t, 3, manage, func(t *testing.T, told exampletest.Told) {
 		told.InOrder(t,
-			"ann     comes", "ann     has number 0",
-			"bob     comes", "bob     has number 1",
-			"cid     comes", "cid     has number 2",
-			"dan     comes", // no number is free
+			"ann     arrives", "ann     has number 0",
+			"bob     arrives", "bob     has number 1",
+			"cid     arrives", "cid     has number 2",
+			"dan     arrives", // no number is free
 			"bob     is killed",
 			"dan     has number 1",
 			"manager sees that 0 is ann's, 1 is dan's, 2 is cid's",

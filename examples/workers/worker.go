@@ -18,7 +18,7 @@ func work(ctx context.Context, name string, nodes []redis.UniversalClient) error
 		return err
 	}
 	defer locks.Close()
-	fmt.Printf("%s comes\n", name)
+	fmt.Printf("%s arrives\n", name)
 	seat, err := semaphore.New(locks, seatsName, shards, lock.WithNote(name)).Acquire(ctx, 1)
 	if err != nil {
 		return err
