@@ -3,7 +3,7 @@
 -- KEYS[1] lock:{name}        hash    hold id -> hold count
 -- KEYS[2] lock:{name}:token  string  fencing counter
 -- KEYS[3] lock:{name}:void   zset    voided hold id -> when the mark may go, microseconds
--- KEYS[4] lock:{name}:note   string  what is written about the hold, for people; if that is wanted
+-- KEYS[4] lock:{name}:note   string  label and note of the hold, for people; only if wanted
 -- ARGV[1] hold id
 -- ARGV[2] TTL, milliseconds
 -- ARGV[3] life of an idle fencing counter, milliseconds
@@ -18,7 +18,7 @@
 -- never shortened.
 -- Late: after the release, the mark in KEYS[3] refuses it.
 
--- Nothing there at all is the common case, and one call tells.
+-- The common case is that no key exists, and one call shows that.
 if redis.call('EXISTS', KEYS[1], KEYS[3]) > 0 then
   if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
     if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then

@@ -14,8 +14,8 @@
 -- Twice: as the calls.
 -- Late: as the calls.
 --
--- The first line has a server check before all calls what it would check before the first
--- write only, and not again: whether it has memory, and is no replica.
+-- Because of the first line, a server checks once before all calls that it has memory and is not a
+-- replica, instead of before the first write only.
 
 local run = {
   function(KEYS, ARGV)

@@ -1,11 +1,11 @@
--- Makes a hold that is there live longer, and states its count.
+-- Extends a hold that is there, and sets its count.
 --
 -- KEYS[1] lock:{name}          hash    hold id -> hold count
 -- KEYS[2] lock:{name}:token    string  fencing counter; absent, as those below: a Cluster moves them
 -- KEYS[3] lock:{name}:void     zset    "hold id forced" -> when the mark may go, microseconds
 -- KEYS[4] lock:{name}:waiters  hash    "hold id round" -> round in which it was granted,
 --                                      ticket; of a fair lock, or with KEYS[5], only
--- KEYS[5] lock:{name}:note     string  what is written about the hold; if anything is
+-- KEYS[5] lock:{name}:note     string  label and note of the hold, if any
 -- ARGV[1] hold id
 -- ARGV[2] TTL, milliseconds
 -- ARGV[3] fencing token of the hold
@@ -18,7 +18,7 @@
 -- Returns -2   the hold is not there: it was ended by force
 --
 -- Twice: the TTL is never shortened, so a late and shorter one changes nothing. A late
--- one may state an old count, which is for who inspects, until the next.
+-- one may set an old count, which Inspect shows until the next one.
 -- Late: without its field it writes nothing, so it cannot revive a hold or help another.
 
 local count = redis.call('HGET', KEYS[1], ARGV[1])

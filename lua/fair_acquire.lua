@@ -1,4 +1,4 @@
--- Takes a free lock for the hold whose turn it is, or has a hold wait for its turn.
+-- Takes a free lock for the hold whose turn it is, or queues a hold that has to wait.
 --
 -- KEYS[1] lock:{name}          hash    hold id -> hold count
 -- KEYS[2] lock:{name}:token    string  fencing counter
@@ -7,14 +7,14 @@
 -- KEYS[5] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
 --                                      "hold id round" -> round in which it was granted,
 --                                      ticket
--- KEYS[6] lock:{name}:note     string  what is written about the hold, for people; if that is wanted
+-- KEYS[6] lock:{name}:note     string  label and note of the hold, for people; only if wanted
 -- ARGV[1] hold id
 -- ARGV[2] TTL, milliseconds
 -- ARGV[3] life of an idle fencing counter, milliseconds
 -- ARGV[4] ticket to wait with; 0: a new one; empty: do not wait
 -- ARGV[5] 1: the ticket is final
--- ARGV[6] how long a waiter without a sign of life is taken for alive, milliseconds
--- ARGV[7] round of the hold's asking, which a yield may take back; 0: of no round
+-- ARGV[6] how long a waiter without a sign of life counts as alive, milliseconds
+-- ARGV[7] number of this request of the hold, which a yield may take back; 0: none
 -- ARGV[8] how long a restarted server must not grant, milliseconds; absent: no guard
 --
 -- Returns > 0   granted: the fencing token

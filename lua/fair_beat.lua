@@ -3,9 +3,9 @@
 -- KEYS[1] lock:{name}          hash  hold id -> hold count
 -- KEYS[2] lock:{name}:queue    zset  waiting hold id -> ticket
 -- KEYS[3] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds
--- ARGV[1] how long a waiter without a sign of life is taken for alive, milliseconds
--- ARGV[2] what the channel of a client begins with
--- ARGV[3] 1: every listener of this deployment is connected to this very server
+-- ARGV[1] how long a waiter without a sign of life counts as alive, milliseconds
+-- ARGV[2] prefix of the clients' channels
+-- ARGV[3] 1: every listener of this deployment is connected to this server
 -- ARGV[4] name of this beat, the same on every node
 -- ARGV[5...] hold ids of waiters
 --
@@ -13,8 +13,8 @@
 --   turn of one of them, or before them are too many dead ones to be dropped at once. So a
 --   free lock is noticed even where no message arrives
 --
--- Twice: it states until when waiters are alive; the head looks once more.
--- Late: it creates no place, so it brings back nobody who has left.
+-- Twice: it sets until when waiters are alive; the head looks once more.
+-- Late: it creates no place, so it brings back no waiter that has left.
 
 -- uses clock, place, queue
 local now = clock()

@@ -1,17 +1,17 @@
--- Ends a hold or its wait, and wakes who is next, unless that is who comes right behind.
+-- Ends a hold or its wait, and wakes the next waiter, unless that one is the successor, which asks by itself.
 --
 -- KEYS[1] lock:{name}          hash    hold id -> hold count
 -- KEYS[2] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds
 -- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
 -- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
 -- KEYS[5] lock:{name}:token    string  fencing counter; absent, as the one below, if not needed
--- KEYS[6] lock:{name}:note     string  what is written about the hold; if anything is
+-- KEYS[6] lock:{name}:note     string  label and note of the hold, if any
 -- ARGV[1] hold id
--- ARGV[2] what the channel of a client begins with
+-- ARGV[2] prefix of the clients' channels
 -- ARGV[3] life of the mark that voids this hold id, milliseconds; 0: no mark
--- ARGV[4] 1: every listener of this deployment is connected to this very server
--- ARGV[5] waiting hold id that asks right behind this, and need not be woken; empty: none
--- ARGV[6] 1: nobody was told its token, of a hold without a lease
+-- ARGV[4] 1: every listener of this deployment is connected to this server
+-- ARGV[5] waiting hold id that asks right after this, and need not be woken; empty: none
+-- ARGV[6] 1: the hold never had a lease, so nobody was told its token
 --
 -- Returns 1   the hold is ended
 -- Returns 0   the hold was not there

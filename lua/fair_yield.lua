@@ -1,5 +1,5 @@
--- Gives back a lock that only a minority of nodes granted, and waits on in the old place;
--- or has who waits do so with its final ticket.
+-- Gives back a lock that only a minority of nodes granted, and queues the hold in its old place;
+-- or gives a hold that already waits its final ticket.
 --
 -- KEYS[1] lock:{name}          hash    hold id -> hold count
 -- KEYS[2] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds
@@ -11,17 +11,17 @@
 -- ARGV[1] hold id
 -- ARGV[2] ticket to wait with; 0: a new one
 -- ARGV[3] 1: the ticket is final
--- ARGV[4] how long a waiter without a sign of life is taken for alive, milliseconds
--- ARGV[5] what the channel of a client begins with
--- ARGV[6] 1: every listener of this deployment is connected to this very server
--- ARGV[7] round whose grant is given back, and those of the rounds before it
+-- ARGV[4] how long a waiter without a sign of life counts as alive, milliseconds
+-- ARGV[5] prefix of the clients' channels
+-- ARGV[6] 1: every listener of this deployment is connected to this server
+-- ARGV[7] round whose grant is given back, as are the grants of earlier rounds
 --
 -- Returns the ticket this hold waits with; 0 if it does not wait
 --
 -- Twice: the second run finds the place with its ticket, and no round.
--- Late: what a later round was granted has that round, and what lasts, as it was extended,
--- has none: neither is touched. After the leave there is none either, nor a place; and a
--- hold has one final ticket at most.
+-- Late: a grant of a later round has that round's number, and a grant that was extended has none:
+-- neither is touched. After the hold has left, there is no grant and no place. A hold has at most one
+-- final ticket.
 
 -- uses place
 local last, waited = granted(KEYS[4], ARGV[1])

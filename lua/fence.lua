@@ -7,7 +7,7 @@
 -- ARGV[1] hold id
 -- ARGV[2] fencing token of the hold
 -- ARGV[3] life of an idle fencing counter, milliseconds
--- ARGV[4] round of the hold's asking that a quorum granted; of a fair lock only
+-- ARGV[4] number of the request that a quorum granted; of a fair lock only
 --
 -- Returns 1   the counter is at least the token
 -- Returns 0   the hold is not there, nothing was written

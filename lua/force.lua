@@ -1,4 +1,4 @@
--- Marks a hold that is about to be ended by force, so that nothing creates it anew and its
+-- Marks a hold that is about to be ended by force, so that nothing creates it again and its
 -- holder learns why it ended.
 --
 -- KEYS[1] lock:{name}:void  zset  voided hold id -> when the mark may go, microseconds;

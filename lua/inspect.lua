@@ -4,8 +4,8 @@
 -- KEYS[2] lock:{name}:token    string  fencing counter
 -- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
 -- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
--- KEYS[5] lock:{name}:note     string  what is written about the hold, for people
--- KEYS[6] lock:{name}:readers  zset    hold id that reads -> alive until, microseconds
+-- KEYS[5] lock:{name}:note     string  label and note of the hold, for people
+-- KEYS[6] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
 -- ARGV[1] how long a restarted server must not grant, milliseconds; absent: no guard
 --
 -- Returns {pttl, token, hold id, hold count, {waiting hold id, ticket, waited, ...}, refusal, {hold id, left, ...}, text, age}

@@ -1,7 +1,7 @@
--- Lets a lock stay taken for a while when its holder has gone.
+-- Keeps a lock taken for a while after its holder has gone.
 --
 -- KEYS[1] lock:{name}       hash    hold id -> hold count; "hold id lingers" -> 0
--- KEYS[2] lock:{name}:note  string  what is written about the hold; if anything is
+-- KEYS[2] lock:{name}:note  string  label and note of the hold, if any
 -- ARGV[1] hold id
 -- ARGV[2] how long the lock stays taken, milliseconds
 --
@@ -9,8 +9,8 @@
 -- Returns 0   the hold was not there
 --
 -- Twice: the second run finds what the first one left, and only brings the end nearer.
--- Late: hold ids are never used again, so it cannot touch a later hold. What is late itself, such as an
--- extension, finds no hold any more.
+-- Late: hold ids are never used again, so it cannot touch a later hold. A late extension or other
+-- late command finds no hold any more.
 
 local lingers = ARGV[1] .. ' lingers'
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then

@@ -1,5 +1,5 @@
--- Takes as many slots as the hold's id says for it, if so many are free and it is its turn; or has it
--- wait for that.
+-- Takes as many slots as the hold's id says, if so many are free and it is the hold's turn; or queues the
+-- hold.
 --
 -- KEYS[1] lock:{name}          hash    hold id -> hold count
 -- KEYS[2] lock:{name}:token    string  fencing counter
@@ -9,18 +9,18 @@
 --                                      "hold id round" -> round in which it was granted,
 --                                      ticket; "last round" -> 0, the greatest ticket of those
 -- KEYS[6] lock:{name}:permits  zset    hold id -> alive until, microseconds
--- KEYS[7] lock:{name}:slots    hash    hold id -> token, slots; "hold id note" -> since, what is written about it
+-- KEYS[7] lock:{name}:slots    hash    hold id -> token, slots; "hold id note" -> since, label and note
 -- KEYS[8] lock:{name}:free     zset    free slot -> itself; the last one stands for all from it on
 -- ARGV[1] hold id
 -- ARGV[2] TTL, milliseconds
 -- ARGV[3] life of an idle fencing counter, milliseconds
 -- ARGV[4] ticket to wait with; 0: a new one; empty: do not wait, nor pass who waits
 -- ARGV[5] 1: the ticket is final
--- ARGV[6] how long a waiter without a sign of life is taken for alive, milliseconds
--- ARGV[7] round of the hold's asking, which a yield may take back; 0: of no round
--- ARGV[8] what the channel of a client begins with
+-- ARGV[6] how long a waiter without a sign of life counts as alive, milliseconds
+-- ARGV[7] number of this request of the hold, which a yield may take back; 0: none
+-- ARGV[8] prefix of the clients' channels
 -- ARGV[9] slots to take if they are free, as most nodes say; empty: the lowest ones
--- ARGV[10] 1: every listener of this deployment is connected to this very server
+-- ARGV[10] 1: every listener of this deployment is connected to this server
 -- ARGV[11] 1: a refusal is to tell what is written about who has the lock
 -- ARGV[12] how long a restarted server must not grant, milliseconds; absent: no guard
 --

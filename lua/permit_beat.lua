@@ -1,14 +1,14 @@
--- Shows that waiters for permits are alive, and tells those whose turn it is.
+-- Shows that waiters for permits are alive, and notifies those whose turn it is.
 --
 -- KEYS[1] lock:{name}          hash  hold id -> hold count
 -- KEYS[2] lock:{name}:queue    zset  waiting hold id -> ticket
 -- KEYS[3] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds
 -- KEYS[4] lock:{name}:permits  zset  hold id -> alive until, microseconds
--- KEYS[5] lock:{name}:slots    hash  hold id -> token, slots; "hold id note" -> since, what is written about it
+-- KEYS[5] lock:{name}:slots    hash  hold id -> token, slots; "hold id note" -> since, label and note
 -- KEYS[6] lock:{name}:free     zset  free slot -> itself; the last one stands for all from it on
--- ARGV[1] how long a waiter without a sign of life is taken for alive, milliseconds
--- ARGV[2] what the channel of a client begins with
--- ARGV[3] 1: every listener of this deployment is connected to this very server
+-- ARGV[1] how long a waiter without a sign of life counts as alive, milliseconds
+-- ARGV[2] prefix of the clients' channels
+-- ARGV[3] 1: every listener of this deployment is connected to this server
 -- ARGV[4] name of this beat, the same on every node
 -- ARGV[5...] hold ids of waiters
 --
@@ -16,8 +16,8 @@
 --   before them are too many dead ones to be dropped at once. So permits that can be had are noticed
 --   even where no message arrives
 --
--- Twice: it states until when waiters are alive; whose turn it is looks once more.
--- Late: it creates no place, so it brings back nobody who has left.
+-- Twice: it sets until when waiters are alive; waiters whose turn it is look once more.
+-- Late: it creates no place, so it brings back no waiter that has left.
 
 -- uses clock, place, queue, permits
 local now = clock()

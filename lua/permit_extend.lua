@@ -6,7 +6,7 @@
 -- KEYS[4] lock:{name}:waiters  hash    "hold id round" -> round in which it was granted,
 --                                      ticket
 -- KEYS[5] lock:{name}:permits  zset    hold id -> alive until, microseconds
--- KEYS[6] lock:{name}:slots    hash    hold id -> token, slots; "hold id note" -> since, what is written about it
+-- KEYS[6] lock:{name}:slots    hash    hold id -> token, slots; "hold id note" -> since, label and note
 -- KEYS[7] lock:{name}:free     zset    free slot -> itself; the last one stands for all from it on
 -- ARGV[1] hold id
 -- ARGV[2] TTL, milliseconds
@@ -21,7 +21,7 @@
 -- Returns -2   the hold is not there: it was ended by force
 --
 -- Twice: the time of a hold is never shortened, so a late and shorter one changes nothing. A late
--- one may state an old count, which is for who inspects, until the next.
+-- one may set an old count, which Inspect shows until the next one.
 -- Late: without its field it writes nothing, so it cannot revive a hold or help another.
 
 -- uses clock, place, queue, permits

@@ -8,7 +8,7 @@
 -- ARGV[1] hold id
 -- ARGV[2] fencing token of the hold
 -- ARGV[3] life of an idle fencing counter, milliseconds
--- ARGV[4] round of the hold's asking that a quorum granted
+-- ARGV[4] number of the request that a quorum granted
 -- ARGV[5] slots of the hold
 --
 -- Returns 1     the counter is at least the token, and no other hold got that token here

@@ -5,7 +5,7 @@
 -- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
 -- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
 -- KEYS[5] lock:{name}:permits  zset    hold id -> alive until, microseconds
--- KEYS[6] lock:{name}:slots    hash    hold id -> token, slots; "hold id note" -> since, what is written about it
+-- KEYS[6] lock:{name}:slots    hash    hold id -> token, slots; "hold id note" -> since, label and note
 -- ARGV[1] how long a restarted server must not grant, milliseconds; absent: no guard
 --
 -- Returns {counter, {hold id, left, record, note, ...}, {waiting hold id, ticket, waited, ...}, refusal, other}

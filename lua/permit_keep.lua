@@ -2,7 +2,7 @@
 --
 -- KEYS[1] lock:{name}          hash  hold id -> hold count; "hold id lingers" -> 0
 -- KEYS[2] lock:{name}:permits  zset  hold id, or "hold id lingers" -> alive until, microseconds
--- KEYS[3] lock:{name}:slots    hash  hold id, or "hold id lingers" -> token, slots; "hold id note" -> since, what is written about it
+-- KEYS[3] lock:{name}:slots    hash  hold id, or "hold id lingers" -> token, slots; "hold id note" -> since, label and note
 -- KEYS[4] lock:{name}:free     zset  free slot -> itself; the last one stands for all from it on
 -- ARGV[1] hold id
 -- ARGV[2] how long the slots stay taken, milliseconds
@@ -11,8 +11,8 @@
 -- Returns 0   the hold was not there
 --
 -- Twice: the second run finds what the first one left, and only brings the end nearer.
--- Late: hold ids are never used again, so it cannot touch a later hold. What is late itself, such as an
--- extension, finds no hold any more.
+-- Late: hold ids are never used again, so it cannot touch a later hold. A late extension or other
+-- late command finds no hold any more.
 
 -- uses clock, place, queue, permits
 local now = clock()

@@ -6,12 +6,12 @@
 -- ARGV[2] label, a line end, note
 -- ARGV[3] how long ago the hold began, milliseconds
 --
--- Returns 1   it is written
+-- Returns 1   the text was written
 -- Returns 0   the hold is not there, nothing was written
 --
 -- Twice: the second run writes the same once more.
--- Late: it writes only while the hold is there, whose id is never used again. The release takes
--- away what is written.
+-- Late: it writes only while the hold is there, whose id is never used again. The release deletes
+-- the text.
 
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 or redis.call('HEXISTS', KEYS[2], ARGV[1]) == 0 then
   return 0

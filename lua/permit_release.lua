@@ -7,13 +7,13 @@
 -- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
 --                                      "last round" -> 0, a ticket
 -- KEYS[5] lock:{name}:permits  zset    hold id -> alive until, microseconds
--- KEYS[6] lock:{name}:slots    hash    hold id -> token, slots; "hold id note" -> since, what is written about it
+-- KEYS[6] lock:{name}:slots    hash    hold id -> token, slots; "hold id note" -> since, label and note
 -- KEYS[7] lock:{name}:free     zset    free slot -> itself; the last one stands for all from it on
 -- ARGV[1] hold id
--- ARGV[2] what the channel of a client begins with
+-- ARGV[2] prefix of the clients' channels
 -- ARGV[3] life of the mark that voids this hold id, milliseconds; 0: no mark
--- ARGV[4] 1: every listener of this deployment is connected to this very server
--- ARGV[5] waiting hold id that asks right behind this, and need not be woken; empty: none
+-- ARGV[4] 1: every listener of this deployment is connected to this server
+-- ARGV[5] waiting hold id that asks right after this, and need not be woken; empty: none
 --
 -- Returns 1   the hold is ended
 -- Returns 0   the hold was not there

@@ -7,7 +7,7 @@
 -- KEYS[4] lock:{name}:queue    zset    waiting hold id -> ticket
 -- KEYS[5] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
 -- KEYS[6] lock:{name}:permits  zset    hold id -> alive until, microseconds
--- KEYS[7] lock:{name}:slots    hash    hold id -> token, slots; "hold id note" -> since, what is written about it
+-- KEYS[7] lock:{name}:slots    hash    hold id -> token, slots; "hold id note" -> since, label and note
 -- KEYS[8] lock:{name}:free     zset    free slot -> itself; the last one stands for all from it on
 -- ARGV[1] hold id
 -- ARGV[2] hold count
@@ -15,8 +15,8 @@
 -- ARGV[4] fencing token of the hold
 -- ARGV[5] life of an idle fencing counter, milliseconds
 -- ARGV[6] slots of the hold
--- ARGV[7] what the channel of a client begins with
--- ARGV[8] 1: every listener of this deployment is connected to this very server
+-- ARGV[7] prefix of the clients' channels
+-- ARGV[8] 1: every listener of this deployment is connected to this server
 -- ARGV[9] how long a restarted server must not grant, milliseconds; absent: no guard
 --
 -- Returns 1   the hold is there, with its slots
@@ -42,7 +42,7 @@ local mine = list(ARGV[6])
 local refused = state.closed or not state.none and not vacant(KEYS[8], mine, state.own) or redis.call('ZSCORE', KEYS[3], ARGV[1])
 local young
 if not refused and ARGV[9] then
-  -- With the hold the node would vote in its renewals. It is asked again with the next.
+  -- With the hold, the node votes in its renewals. If it is refused, the next renewal tries again.
   -- uses guard
   young = guard(ARGV[9])
 end

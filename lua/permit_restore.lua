@@ -8,7 +8,7 @@
 -- KEYS[4] lock:{name}:waiters  hash    "hold id round" -> round in which it was granted,
 --                                      ticket
 -- KEYS[5] lock:{name}:permits  zset    hold id -> alive until, microseconds
--- KEYS[6] lock:{name}:slots    hash    hold id -> token, slots; "hold id note" -> since, what is written about it
+-- KEYS[6] lock:{name}:slots    hash    hold id -> token, slots; "hold id note" -> since, label and note
 -- KEYS[7] lock:{name}:free     zset    free slot -> itself; the last one stands for all from it on
 -- ARGV[1] hold id
 -- ARGV[2] TTL, milliseconds

@@ -4,11 +4,11 @@
 -- KEYS[2] lock:{name}:queue    zset  waiting hold id -> ticket
 -- KEYS[3] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds
 -- KEYS[4] lock:{name}:permits  zset  hold id -> alive until, microseconds
--- KEYS[5] lock:{name}:slots    hash  hold id -> token, slots; "hold id note" -> since, what is written about it
+-- KEYS[5] lock:{name}:slots    hash  hold id -> token, slots; "hold id note" -> since, label and note
 -- KEYS[6] lock:{name}:free     zset  free slot -> itself; the last one stands for all from it on
 -- ARGV[1] hold id
--- ARGV[2] what the channel of a client begins with
--- ARGV[3] 1: every listener of this deployment is connected to this very server
+-- ARGV[2] prefix of the clients' channels
+-- ARGV[3] 1: every listener of this deployment is connected to this server
 --
 -- Returns 1   it waited here
 -- Returns 0   it did not

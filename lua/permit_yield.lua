@@ -8,22 +8,22 @@
 --                                      "hold id round" -> round in which it was granted,
 --                                      ticket; "last round" -> 0, the greatest ticket of those
 -- KEYS[5] lock:{name}:permits  zset    hold id -> alive until, microseconds
--- KEYS[6] lock:{name}:slots    hash    hold id -> token, slots; "hold id note" -> since, what is written about it
+-- KEYS[6] lock:{name}:slots    hash    hold id -> token, slots; "hold id note" -> since, label and note
 -- KEYS[7] lock:{name}:free     zset    free slot -> itself; the last one stands for all from it on
 -- ARGV[1] hold id
 -- ARGV[2] ticket to wait with; 0: a new one
 -- ARGV[3] 1: the ticket is final
--- ARGV[4] how long a waiter without a sign of life is taken for alive, milliseconds
--- ARGV[5] what the channel of a client begins with
--- ARGV[6] 1: every listener of this deployment is connected to this very server
--- ARGV[7] round whose grant is given back, and those of the rounds before it
+-- ARGV[4] how long a waiter without a sign of life counts as alive, milliseconds
+-- ARGV[5] prefix of the clients' channels
+-- ARGV[6] 1: every listener of this deployment is connected to this server
+-- ARGV[7] round whose grant is given back, as are the grants of earlier rounds
 --
 -- Returns the ticket this hold waits with; 0 if it does not wait
 --
 -- Twice: the second run finds the place with its ticket, and no round.
--- Late: what a later round was granted has that round, and what lasts, as it was extended,
--- has none: neither is touched. After the leave there is none either, nor a place; and a
--- hold has one final ticket at most. Slots that another has by now are not what is known of this hold.
+-- Late: a grant of a later round has that round's number, and a grant that was extended has none:
+-- neither is touched. After the hold has left, there is no grant and no place. A hold has at most one
+-- final ticket. Slots that another has by now are not what is known of this hold.
 
 -- uses clock, place, queue, permits
 local now = clock()

@@ -1,14 +1,14 @@
--- Ends a hold and says so.
+-- Ends a hold and publishes that.
 --
 -- KEYS[1] lock:{name}        hash    hold id -> hold count
 -- KEYS[2] lock:{name}:void   zset    voided hold id -> when the mark may go, microseconds;
 --                                    absent, as those below, if none of them is needed
 -- KEYS[3] lock:{name}:token  string  fencing counter
--- KEYS[4] lock:{name}:note   string  what is written about the hold; if anything is
+-- KEYS[4] lock:{name}:note   string  label and note of the hold, if any
 -- ARGV[1] hold id
--- ARGV[2] channel to tell of the end; empty: nobody needs to know
+-- ARGV[2] channel for the message that the hold has ended; empty: no message
 -- ARGV[3] life of the mark that voids this hold id, milliseconds; 0 or absent: no mark
--- ARGV[4] 1: nobody was told its token, of a hold without a lease
+-- ARGV[4] 1: the hold never had a lease, so nobody was told its token
 --
 -- Returns 1   the hold is ended
 -- Returns 0   the hold was not there

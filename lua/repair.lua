@@ -22,7 +22,7 @@ end
 if redis.call('ZSCORE', KEYS[3], ARGV[1]) then
   return 0
 end
--- With the hold the node would vote in its renewals. It is asked again with the next.
+-- With the hold, the node votes in its renewals. If it is refused, the next renewal tries again.
 if ARGV[6] then
   -- uses guard
   local young = guard(ARGV[6])

@@ -7,12 +7,12 @@
 -- ARGV[1] hold id of the tenure
 -- ARGV[2] last token of the reserve
 -- ARGV[3] life of an idle fencing counter, milliseconds
--- ARGV[4] channel that tells of the end; empty: who listens cannot be told
+-- ARGV[4] channel for the end of the hold; empty: this server cannot tell who listens
 --
 -- Returns >= 0   the counter is at least that token; so many clients of this server listen
 -- Returns -1     the hold is not there, nothing was written
 -- Returns -2     the same: it was ended by force
--- Returns -3     the counter is at least that token; who listens is not known
+-- Returns -3     the counter is at least that token; the number of listeners is not known
 --
 -- Twice: the greater of two numbers is the same the second time.
 -- Late: it writes only while the hold still has the key. Without that condition a later
@@ -28,6 +28,6 @@ end
 if ARGV[4] == '' then
   return -3
 end
--- A user without the right to ask has its tokens all the same.
+-- A user without the right to ask for listeners still gets its tokens.
 local listen = redis.pcall('PUBSUB', 'NUMSUB', ARGV[4])
 return listen[2] or -3

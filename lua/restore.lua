@@ -20,10 +20,9 @@
 -- Returns -1   the hold is not there: another holds the lock, or this hold id was voided
 -- Returns -2   the hold is not there: it was ended by force
 --
--- Why a node can vouch: whoever was granted the lock later has a greater token, which a quorum
--- of nodes got to know while it had the lock there. A node that never heard of a greater one
--- was not among them, unless it has forgotten it: with its counter, or as it was started again
--- since. Then it knows nothing, and says so.
+-- Why a node can vouch: a later holder has a greater token, which a quorum of nodes knew while it
+-- had the lock on them. A node that never saw a greater token was not one of them, unless it has
+-- forgotten it: it lost its counter, or it has restarted since. Then it knows nothing, and says so.
 --
 -- Twice: a second run finds the field of the first, and the TTL is never shortened.
 -- Late: after the release, the mark in KEYS[3] refuses it; after another was granted the lock,

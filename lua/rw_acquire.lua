@@ -1,5 +1,5 @@
 -- Takes the lock for a hold that reads or writes, as the end of its id tells, if nobody is in its way and
--- it is its turn; or has it wait for that.
+-- it is its turn; or queues the hold.
 --
 -- KEYS[1] lock:{name}          hash    hold id -> hold count
 -- KEYS[2] lock:{name}:token    string  fencing counter
@@ -8,21 +8,21 @@
 -- KEYS[5] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
 --                                      "hold id round" -> round in which it was granted,
 --                                      ticket
--- KEYS[6] lock:{name}:readers  zset    hold id that reads -> alive until, microseconds
--- KEYS[7] lock:{name}:note     string  what is written about the hold, for people; if that is wanted
+-- KEYS[6] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
+-- KEYS[7] lock:{name}:note     string  label and note of the hold, for people; only if wanted
 -- ARGV[1] hold id
 -- ARGV[2] TTL, milliseconds
 -- ARGV[3] life of an idle fencing counter, milliseconds
 -- ARGV[4] ticket to wait with; 0: a new one; empty: do not wait
 -- ARGV[5] 1: the ticket is final
--- ARGV[6] how long a waiter without a sign of life is taken for alive, milliseconds
--- ARGV[7] round of the hold's asking, which a yield may take back; 0: of no round
--- ARGV[8] what the channel of a client begins with
+-- ARGV[6] how long a waiter without a sign of life counts as alive, milliseconds
+-- ARGV[7] number of this request of the hold, which a yield may take back; 0: none
+-- ARGV[8] prefix of the clients' channels
 -- ARGV[9] how long a restarted server must not grant, milliseconds; absent: no guard
 --
--- Returns > 0               granted: the fencing token, of one who reads that of who wrote last
--- Returns {token, ticket}   granted to one who reads, while somebody waits to write, or to one who writes, while
---   somebody of another client waits: with that ticket
+-- Returns > 0               granted: the fencing token, for a reader the last writer's
+-- Returns {token, ticket}   granted to a reader while somebody waits to write, or to a writer while somebody of
+--   another client waits: with that waiter's ticket
 -- Returns -1                refused: this hold id was voided
 -- Returns {left, hold id, hold count, ticket, head, text, age}   not granted: who is in the way, with
 --   its remaining TTL in milliseconds, empty if nobody has the lock; of those that read, the one that

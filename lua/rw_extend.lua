@@ -1,5 +1,5 @@
--- Makes a hold that is there live longer, and states its count; or has one that had the lock alone read
--- from now on, and tells those who can read, too.
+-- Extends a hold that is there, and sets its count; or turns a hold that writes into one that reads, and
+-- notifies the waiters that can read now.
 --
 -- KEYS[1] lock:{name}          hash    hold id -> hold count
 -- KEYS[2] lock:{name}:token    string  fencing counter
@@ -8,16 +8,16 @@
 -- KEYS[5] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
 --                                      "hold id round" -> round in which it was granted,
 --                                      ticket
--- KEYS[6] lock:{name}:readers  zset    hold id that reads -> alive until, microseconds
--- KEYS[7] lock:{name}:note     string  what is written about the hold; if anything is
+-- KEYS[6] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
+-- KEYS[7] lock:{name}:note     string  label and note of the hold, if any
 -- ARGV[1] hold id
 -- ARGV[2] TTL, milliseconds
 -- ARGV[3] fencing token of the hold
 -- ARGV[4] life of an idle fencing counter, milliseconds
 -- ARGV[5] hold count
 -- ARGV[6] 1: the hold reads; 0: it writes
--- ARGV[7] what the channel of a client begins with
--- ARGV[8] 1: every listener of this deployment is connected to this very server
+-- ARGV[7] prefix of the clients' channels
+-- ARGV[8] 1: every listener of this deployment is connected to this server
 --
 -- Returns 1    extended
 -- Returns 0    the hold is not there, and nobody is in its way
@@ -25,9 +25,9 @@
 -- Returns -2   the hold is not there: it was ended by force
 --
 -- Twice: the time of a hold is never shortened, so a late and shorter one changes nothing. A late
--- one may state an old count, which is for who inspects, until the next.
--- Late: without its field it writes nothing, so it cannot revive a hold or help another; and one
--- that writes is not what a hold that reads by now becomes again.
+-- one may set an old count, which Inspect shows until the next one.
+-- Late: without its field it writes nothing, so it cannot revive a hold or help another; and it
+-- does not turn a hold that reads by now into a writer again.
 
 -- uses clock, place, queue, rw
 local now = clock()

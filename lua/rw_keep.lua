@@ -1,8 +1,8 @@
--- Lets a read-write lock stay taken for a while when one that read or wrote has gone.
+-- Keeps a read-write lock taken for a while after a reader or writer has gone.
 --
 -- KEYS[1] lock:{name}          hash    hold id -> hold count; "hold id lingers" -> 0
--- KEYS[2] lock:{name}:readers  zset    hold id that reads -> alive until, microseconds
--- KEYS[3] lock:{name}:note     string  what is written about the hold; if anything is
+-- KEYS[2] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
+-- KEYS[3] lock:{name}:note     string  label and note of the hold, if any
 -- ARGV[1] hold id
 -- ARGV[2] how long the lock stays taken, milliseconds
 --
@@ -10,8 +10,8 @@
 -- Returns 0   the hold was not there
 --
 -- Twice: the second run finds what the first one left, and only brings the end nearer.
--- Late: hold ids are never used again, so it cannot touch a later hold. What is late itself, such as an
--- extension, finds no hold any more.
+-- Late: hold ids are never used again, so it cannot touch a later hold. A late extension or other
+-- late command finds no hold any more.
 
 -- uses clock, place, queue, rw
 local now = clock()

@@ -1,10 +1,10 @@
--- Tells those who read whether others may join them without asking.
+-- Tells readers whether others may join them without asking.
 --
 -- KEYS[1] lock:{name}          hash  hold id -> hold count
 -- KEYS[2] lock:{name}:void     zset  "hold id forced" -> when the mark may go, microseconds
 -- KEYS[3] lock:{name}:queue    zset  waiting hold id -> ticket
 -- KEYS[4] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds
--- KEYS[5] lock:{name}:readers  zset  hold id that reads -> alive until, microseconds
+-- KEYS[5] lock:{name}:readers  zset  reading hold id -> alive until, microseconds
 -- ARGV[1] hold id that reads
 --
 -- Returns 1    it does, and nobody waits to write
@@ -12,7 +12,7 @@
 -- Returns -1   it does not
 -- Returns -2   it does not: it was ended by force
 --
--- Twice: it changes nothing but to drop who is dead.
+-- Twice: it changes nothing except that it drops dead waiters.
 
 -- uses clock, place, queue, rw
 local now = clock()

@@ -1,18 +1,18 @@
--- Ends a hold that reads or writes, or its wait, and tells those whose turn it is then, but for the one
--- that comes right behind.
+-- Ends a hold that reads or writes, or its wait, and notifies the waiters whose turn it is then, except the
+-- successor, which asks by itself.
 --
 -- KEYS[1] lock:{name}          hash    hold id -> hold count
 -- KEYS[2] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds
 -- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
 -- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
--- KEYS[5] lock:{name}:readers  zset    hold id that reads -> alive until, microseconds
+-- KEYS[5] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
 -- KEYS[6] lock:{name}:token    string  fencing counter; absent, as the one below, if not needed
--- KEYS[7] lock:{name}:note     string  what is written about the hold; if anything is
+-- KEYS[7] lock:{name}:note     string  label and note of the hold, if any
 -- ARGV[1] hold id
--- ARGV[2] what the channel of a client begins with
+-- ARGV[2] prefix of the clients' channels
 -- ARGV[3] life of the mark that voids this hold id, milliseconds; 0: no mark
--- ARGV[4] 1: every listener of this deployment is connected to this very server
--- ARGV[5] waiting hold id that asks right behind this, and need not be woken; empty: none
+-- ARGV[4] 1: every listener of this deployment is connected to this server
+-- ARGV[5] waiting hold id that asks right after this, and need not be woken; empty: none
 -- ARGV[6] token of a hold that wrote; 0: nobody was told it, of a hold without a lease; absent: of one that
 --         reads, or waits
 --

@@ -4,7 +4,7 @@
 -- KEYS[1] lock:{name}          hash    hold id -> hold count
 -- KEYS[2] lock:{name}:token    string  fencing counter
 -- KEYS[3] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds
--- KEYS[4] lock:{name}:readers  zset    hold id that reads -> alive until, microseconds
+-- KEYS[4] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
 -- ARGV[1] hold id
 -- ARGV[2] hold count
 -- ARGV[3] TTL, milliseconds
@@ -17,8 +17,8 @@
 -- Returns 0   refused: another is in its way, or this hold id was voided
 --
 -- Twice: a second run finds its own field and writes nothing.
--- Late: after the release, the mark in KEYS[3] refuses it. One of a hold that wrote then, and reads
--- by now, keeps others from reading on this node, until the next extension says so.
+-- Late: after the release, the mark in KEYS[3] refuses it. If the hold wrote then and reads by now,
+-- it keeps others from reading on this node until the next extension.
 
 -- uses clock, place, queue, rw
 local now = clock()
@@ -30,7 +30,7 @@ local alone, free = taken(KEYS[1], KEYS[4])
 if alone or not free and ARGV[6] == '0' or redis.call('ZSCORE', KEYS[3], ARGV[1]) then
   return 0
 end
--- With the hold the node would vote in its renewals. It is asked again with the next.
+-- With the hold, the node votes in its renewals. If it is refused, the next renewal tries again.
 if ARGV[7] then
   -- uses guard
   local young = guard(ARGV[7])

@@ -7,7 +7,7 @@
 --                                      "hold id forced" beside it
 -- KEYS[4] lock:{name}:waiters  hash    "hold id round" -> round in which it was granted,
 --                                      ticket
--- KEYS[5] lock:{name}:readers  zset    hold id that reads -> alive until, microseconds
+-- KEYS[5] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
 -- ARGV[1] hold id
 -- ARGV[2] TTL, milliseconds
 -- ARGV[3] fencing token of the hold
@@ -22,8 +22,8 @@
 -- Returns -1   the hold is not there: another that is in its way has the lock, or this hold id was voided
 -- Returns -2   the hold is not there: it was ended by force
 --
--- Why a node can vouch: as in restore.lua, for whoever writes later has a greater token. Whoever reads
--- has not, so nobody vouches for one that writes: others may have read since, and be done with it.
+-- Why a node can vouch: as in restore.lua, because a later writer has a greater token. A reader has not,
+-- so nobody vouches for a writer: others may have read since, and have finished.
 --
 -- Twice: a second run finds the field of the first, and no time is ever shortened.
 -- Late: after the release, the mark in KEYS[3] refuses it; after another has written, the counter.

@@ -3,10 +3,10 @@
 -- KEYS[1] lock:{name}          hash  hold id -> hold count
 -- KEYS[2] lock:{name}:queue    zset  waiting hold id -> ticket
 -- KEYS[3] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds
--- KEYS[4] lock:{name}:readers  zset  hold id that reads -> alive until, microseconds
+-- KEYS[4] lock:{name}:readers  zset  reading hold id -> alive until, microseconds
 -- ARGV[1] hold id
--- ARGV[2] what the channel of a client begins with
--- ARGV[3] 1: every listener of this deployment is connected to this very server
+-- ARGV[2] prefix of the clients' channels
+-- ARGV[3] 1: every listener of this deployment is connected to this server
 --
 -- Returns 1   it waited here
 -- Returns 0   it did not

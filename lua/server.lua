@@ -1,6 +1,6 @@
--- Tells which server runs what is about a lock.
+-- Tells which server runs the scripts of a lock.
 --
--- KEYS[1] lock:{name}  hash  hold id -> hold count; nothing is read of it
+-- KEYS[1] lock:{name}  hash  hold id -> hold count; not read
 --
 -- Returns the run_id of the server; empty if it does not tell
 --
