@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/kind"
 )
 
-// about is what observers are told of the lock's kind.
+// about returns the lock's kind for observers.
 func (e *engine) about() LockKind {
 	k := LockKind{Kind: "reentrant"}
 	switch e.kind.Family() {
@@ -25,12 +25,12 @@ func (e *engine) about() LockKind {
 	return k
 }
 
-// about is what observers are told of the call before it has ended.
+// about describes the call for observers, before it has ended.
 func (c *call) about() Acquisition {
 	return Acquisition{LockKind: c.engine.about(), Name: c.engine.name, Try: !c.blocks, Start: c.began}
 }
 
-// report is what is told of the end of h, for reason.
+// report describes the end of h, for reason, for observers.
 func (h *hold) report(reason Reason) HoldEnd {
 	e := h.engine
 	if h.by != nil {
@@ -42,7 +42,7 @@ func (h *hold) report(reason Reason) HoldEnd {
 	}
 }
 
-// about is what the log says about h.
+// about returns the log attributes of h.
 func (h *hold) about() []any {
 	about := []any{"name", h.engine.name, "hold", h.name(), "token", h.token}
 	if label := h.engine.client.label; label != "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// attempt tries once to take the lock for a new tenure. Without a lease, the denial or
-// the error says why; then whatever was granted has been given back.
+// attempt tries once to take the lock for a new tenure. Without a lease, the denial or the error
+// says why; then everything that was granted has been given back.
 func (e *engine) attempt(ctx context.Context, s *slot, p *place) (*Lease, denial, error) {
 	t := e.newTenure(s)
 	b := e.client.group.Draft(t.claim(p.tried()))
@@ -26,8 +26,8 @@ func (e *engine) try(ctx context.Context, s *slot) (*Lease, denial, error) {
 	return t.conclude(ctx, b, err, nil)
 }
 
-// claim is the motion to give t the lock. If noted, a refusal tells what is written about who has
-// it: a first attempt of one who will wait need not know.
+// claim is the motion to give t the lock. If noted, a refusal includes the holder's label and note;
+// a first attempt by a caller that will wait does not need them.
 func (t *tenure) claim(noted bool) redlock.Motion {
 	r := t.request()
 	r.Noted = noted
@@ -46,8 +46,8 @@ func (t *tenure) claim(noted bool) redlock.Motion {
 	return m
 }
 
-// conclude makes a lease of what became of a claim: of its ballot, or of the wait for it,
-// which err ended.
+// conclude turns the outcome of a claim into a lease: its ballot, or the end of the wait for it by
+// err.
 func (t *tenure) conclude(ctx context.Context, b *redlock.Ballot, err error, p *place) (*Lease, denial, error) {
 	if err != nil {
 		d := t.engine.cutOff(b)
@@ -72,9 +72,9 @@ func (t *tenure) conclude(ctx context.Context, b *redlock.Ballot, err error, p *
 	return l, d, err
 }
 
-// grant makes a lease of a ballot that a quorum has granted, if it still can be relied
-// on. Otherwise what was granted is to be given back. A second round may wait for so long
-// to be sent.
+// grant makes a lease of a ballot that a quorum has granted, if the lease can still be relied on.
+// Otherwise the caller must give back what was granted. unsent limits how long a second round may
+// wait to be sent.
 func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent time.Duration) (*Lease, denial, error) {
 	c := t.engine.client
 	t.number(b)
@@ -95,7 +95,7 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 	if won != nil {
 		return nil, denial{err: won}, nil
 	}
-	// Before the hold is known to anyone else: nothing of it needs a mutex yet.
+	// The hold is not known to anyone else yet, so none of this needs a mutex.
 	h := &t.first
 	l := h.lease(t.engine, b.Start(), validity)
 	h.began = b.Start()
@@ -128,13 +128,13 @@ func (e *engine) granted(reply any) (bool, error) {
 	return a.Token > 0, err
 }
 
-// fence settles the hold's token: the greatest that the granting quorum returned,
-// which a quorum must know before anybody may see it (I3, design: tokens). It returns
-// lost if the second round found no quorum, and err if ctx ended.
+// fence settles the hold's token: the greatest that the granting quorum returned. A quorum must
+// know it before anybody may see it (I3, design: tokens). fence returns lost if the second round
+// found no quorum, and err if ctx ended.
 //
-// Why it is right: a later hold's quorum shares a node with the quorum that knows T.
-// That node learned T while this hold had the key there, so before the later hold
-// could take it, and gave the later hold more than T.
+// Why it is right: a later hold's quorum shares a node with the quorum that knows T. That node
+// learned T while this hold had the key there, that is, before the later hold could take it, and
+// gave the later hold more than T.
 func (t *tenure) fence(ctx context.Context, b *redlock.Ballot, unsent time.Duration) (second *redlock.Ballot, lost, err error) {
 	g := t.engine.client.group
 	token, agree := t.minted(b)
@@ -163,7 +163,7 @@ func (t *tenure) fence(ctx context.Context, b *redlock.Ballot, unsent time.Durat
 	return second, second.Err(), nil
 }
 
-// minted is the greatest token that a node gave, and how many nodes gave it.
+// minted returns the greatest token that a node gave, and how many nodes gave it.
 func (t *tenure) minted(b *redlock.Ballot) (token int64, agree int) {
 	slots := t.numbers()
 	for i := range t.engine.client.group.Size() {
@@ -182,8 +182,8 @@ func (t *tenure) minted(b *redlock.Ballot) (token int64, agree int) {
 	return token, agree
 }
 
-// giveBack ends a hold that was not, or not quite, granted. seen says that others may
-// have taken it for a holder, so that its end is worth waking them.
+// giveBack ends a hold that was not, or only partly, granted. seen says that others may have seen
+// it as a holder, so that its end should wake them.
 func (t *tenure) giveBack(seen bool) {
 	g := t.engine.client.group
 	granted := t.footprint.Present()
@@ -201,8 +201,8 @@ func (t *tenure) giveBack(seen bool) {
 	}
 }
 
-// won has t begin, in place of p's wait if there was one. It fails if the client is closed, or
-// about to be.
+// won lets t begin, and ends p's wait if there was one. It fails if the client is closed or about
+// to be.
 func (c *core) won(t *tenure, p *place) bool {
 	c.mu.Lock()
 	if c.draining {

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// maxNews bounds what waits to be told to a slow observer of what may be left out. Ends of holds
-	// may not: who counts holds would be wrong for ever.
+	// maxNews bounds the optional news that wait for a slow observer. The ends of holds are not
+	// optional: an observer that counts holds would be wrong forever.
 	maxNews = 10000
-	// maxSpare bounds the room for news that is kept while there is none.
+	// maxSpare bounds the buffer that is kept while there is no news.
 	maxSpare = 64
 )
 
-// newAudience is nil if nobody wants to be told of anything.
+// newAudience returns nil if no observer has any function.
 func newAudience(observers []Observer, j *journal) *audience {
 	s := &audience{journal: j, most: maxNews}
 	for _, o := range observers {
@@ -41,7 +41,7 @@ func with[F any](all []F, f F, wanted bool) []F {
 	return all
 }
 
-// begin tells of a.
+// begin reports the beginning of a.
 func (s *audience) begin(a *call) {
 	a.observed = a.ctx
 	for _, f := range s.began {
@@ -49,7 +49,7 @@ func (s *audience) begin(a *call) {
 	}
 }
 
-// end tells what a, of which begin has told, has come to.
+// end reports the result of a, whose beginning has been reported.
 func (s *audience) end(a *call, l *Lease, err error) {
 	if len(s.ended) > 0 {
 		ended := a.about()
@@ -66,16 +66,17 @@ func (s *audience) end(a *call, l *Lease, err error) {
 	}
 }
 
-// waiting tells that a has to wait.
+// waiting reports that a has to wait.
 func (s *audience) waiting(a *call) {
 	for _, f := range s.waits {
 		tell(a.observed, s, f, a.about())
 	}
 }
 
-// follow has the observers told of the end of h, once: whoever ends h marks it as over first and looks for the context
-// then, and here the context is left only if h is not over. If it is, they are told here: the client may be closed by
-// now, and wait for no other goroutine.
+// follow makes sure that the observers are told once of the end of h. The code that ends h first
+// marks it as over and then looks for the context. follow leaves the context only if h is not over.
+// If h is over, the observers are told here, because the client may be closed by now and wait for
+// no other goroutine.
 func (s *audience) follow(ctx context.Context, h *hold) {
 	if len(s.holdEnded) == 0 {
 		return
@@ -91,8 +92,8 @@ func (s *audience) follow(ctx context.Context, h *hold) {
 	}
 }
 
-// leave returns what the context of h has come to. Whoever gets it tells of the end of h, which is over; nil: somebody
-// else does, or nobody is to be told.
+// leave returns the context of h, which is over. The caller that gets it reports the end of h; nil:
+// another caller does, or there is no observer.
 func (s *audience) leave(h *hold) context.Context {
 	if s == nil || len(s.holdEnded) == 0 {
 		return nil
@@ -104,7 +105,7 @@ func (s *audience) leave(h *hold) context.Context {
 	return ctx
 }
 
-// over tells, on this goroutine, that h has ended.
+// over reports, on this goroutine, that h has ended.
 func (s *audience) over(h *hold, reason Reason) {
 	if ctx := s.leave(h); ctx != nil {
 		s.tellOver(ctx, h, reason)
@@ -118,7 +119,7 @@ func (s *audience) tellOver(ctx context.Context, h *hold, reason Reason) {
 	}
 }
 
-// lost has told that h has ended.
+// lost queues the report that h has ended.
 func (s *audience) lost(h *hold, reason Reason) {
 	if ctx := s.leave(h); ctx != nil {
 		end := h.report(reason)
@@ -126,7 +127,8 @@ func (s *audience) lost(h *hold, reason Reason) {
 	}
 }
 
-// decided has told that a round of renewals is decided, when the validity ended in left and was of ttl.
+// decided queues the report that a round of renewals is decided. left is the validity left, and ttl
+// the TTL.
 func (s *audience) decided(t *tenure, b *redlock.Ballot, left, ttl time.Duration, confirmed bool) {
 	if s == nil || len(s.renewed) == 0 {
 		return
@@ -142,7 +144,7 @@ func (s *audience) decided(t *tenure, b *redlock.Ballot, left, ttl time.Duration
 	s.have(news{renewed: r})
 }
 
-// listener is called with what nodes answer; nil: nobody needs to know.
+// listener returns the function for the nodes' answers; nil: no observer wants them.
 func (s *audience) listener() func(node int, motion string, took time.Duration, a redlock.Answer) {
 	if s == nil || len(s.answered) == 0 {
 		return nil
@@ -173,7 +175,7 @@ func (s *audience) answer(node int, command string, a redlock.Answer) NodeAnswer
 	return n
 }
 
-// have has n told, soon.
+// have queues n.
 func (s *audience) have(n news) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,7 +190,7 @@ func (s *audience) have(n news) {
 	}
 }
 
-// deliver tells the news until there is none left. What was told makes room for what comes meanwhile.
+// deliver reports the news until there is none left. Delivered news make room for new ones.
 func (s *audience) deliver() {
 	var all []news
 	told := 0
@@ -228,7 +230,7 @@ func (s *audience) deliver() {
 	}
 }
 
-// close waits until everything is told, for so long at the most.
+// close waits until everything is reported, for at most this long.
 func (s *audience) close(most time.Duration) {
 	if s == nil {
 		return
@@ -244,7 +246,7 @@ func (s *audience) close(most time.Duration) {
 	await(most, idle)
 }
 
-// tell tells observers a piece of news.
+// tell reports one piece of news to the observers.
 func (s *audience) tell(n *news) {
 	switch {
 	case n.ended != nil:
@@ -262,7 +264,7 @@ func (s *audience) tell(n *news) {
 	}
 }
 
-// An observer that panics does no harm to the others, nor to us.
+// An observer that panics harms neither the others nor the library.
 
 func tell[T any](ctx context.Context, s *audience, f func(context.Context, T), about T) {
 	defer s.recovered()

@@ -7,20 +7,20 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-// poll is how long a waiter sleeps at the most before it looks without being woken:
-// what a lost wake-up costs (I6).
+// poll is the longest time that a waiter sleeps before it looks without being woken. A lost wake-up
+// costs no more (I6).
 const poll = 3 * time.Second
 
-// tryTime is the bound of a TryLock. It makes further attempts as long as rivals split the
-// votes and nobody can have the lock: one of them is to get it, and only the others are to
-// be told that it is locked. Nodes that are silent have a node timeout, and what they may
-// have granted is given back, within the bound.
+// tryTime is the time limit of a TryLock. It makes further attempts while rivals split the votes
+// and nobody can have the lock: one of them should get it, and only the others should be told that
+// it is locked. Silent nodes get a node timeout, and what they may have granted is given back
+// within the limit.
 const tryTime = time.Second
 
-// tryPatience is how much of tryTime is kept for giving back.
+// tryPatience is the part of tryTime that is kept for giving back.
 func tryPatience(nodeTimeout time.Duration) time.Duration { return min(nodeTimeout, tryTime/4) }
 
-// A call is one call of Lock or TryLock: whose it is, and what has come of it so far.
+// A call is one call of Lock or TryLock: its owner, and its result so far.
 type call struct {
 	engine *engine
 	ctx    context.Context

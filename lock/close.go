@@ -7,7 +7,7 @@ import (
 )
 
 // retire ends the tenure and its leases for Client.Close. It returns the holds that were in
-// progress and the renewal in flight, if there are such, and false if it is over already.
+// progress and the renewal in flight, if there are any, and false if the tenure is already over.
 func (t *tenure) retire() (holds []*hold, renewing <-chan struct{}, ended bool) {
 	t.mu.Lock()
 	if t.ended {
@@ -25,7 +25,8 @@ func (t *tenure) retire() (holds []*hold, renewing <-chan struct{}, ended bool) 
 	return holds, renewing, true
 }
 
-// close releases the tenure after retire, which returned holds, with so much patience for each node.
+// close releases the tenure after retire, which returned holds. patience is the time that each node
+// has.
 func (t *tenure) close(holds []*hold, patience time.Duration) *redlock.Ballot {
 	c := t.engine.client
 	for _, h := range holds {

@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/waiter"
 )
 
-// A contender waits for a lock that whoever finds it free may take. In one process
+// A contender waits for a lock that goes to the first caller that finds it free. In one process
 // only the head of the contest contends at Redis; the others wait behind it.
 type contender struct {
 	*call
@@ -42,9 +42,9 @@ func (c *contender) wait(d denial) error {
 	case !head:
 		return c.sleep(wake, nil, 0)
 	case !c.checked && c.behind == nil:
-		// A release between the attempt and the subscription is missed, so there is
-		// one more attempt after the confirmation (trap 27). It need not come: a node
-		// may be down, or its Pub/Sub connection.
+		// A release between the attempt and the subscription is missed, so there is one more
+		// attempt after the confirmation (trap 27). The confirmation may never come: a node may be
+		// down, or its Pub/Sub connection.
 		patience := c.engine.client.group.NodeTimeout()
 		late := time.Now().Add(patience)
 		err := c.sleep(wake, wakes.Ready(), patience)
@@ -53,7 +53,7 @@ func (c *contender) wait(d denial) error {
 	case !d.sure:
 		return c.rest(wake, c.backOff())
 	}
-	// Not all waiters at once, and not at the very moment the key expires.
+	// Waiters must not all try at once, nor at the very moment the key expires.
 	pause := poll - rand.N(poll/3)
 	if d.ttl > 0 && d.ttl < pause {
 		pause = d.ttl + rand.N(10*time.Millisecond)
@@ -72,7 +72,7 @@ func (c *contender) leave() *Lease { return c.place.leave() }
 
 func (c *contender) seen() denial { return c.place.seen() }
 
-// watch returns what the place waits on, and for the head also the subscription that
+// watch returns the channels on which the place waits, and for the head also the subscription that
 // wakes it.
 func (c *contender) watch() (wake <-chan struct{}, head bool, wakes *waiter.Subscription) {
 	client, ct := c.engine.client, c.place.contest

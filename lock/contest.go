@@ -11,13 +11,13 @@ import (
 	"github.com/holdfast-go/holdfast/watchdog"
 )
 
-// A contest is one name in this process: the tenure that this client has of it, and who
-// waits for it here. All fields are guarded by the client's mu.
+// A contest is one name in this process: this client's tenure of it, and the calls that wait for it
+// here. All fields are guarded by the client's mu.
 //
-// Of contenders only the head of the queue tries at Redis, so a release costs one
-// attempt per process and not one per waiter. The others are passed the lock, one after
-// another, for as long as the tenure may last (pass.go). Queuers each have a place in the queue
-// on the nodes, and the order here is only that of their arrival.
+// Among contenders, only the head of the queue tries at Redis, so a release costs one attempt per
+// process and not one per waiter. The others are passed the lock, one after another, for as long as
+// the tenure may last (pass.go). Each queuer has a place in the queue on the nodes, and the order
+// here is only the order of arrival.
 type contest struct {
 	client *core
 	key    contestKey
@@ -39,13 +39,13 @@ type contest struct {
 	relay         relay       // of those for permits
 }
 
-// A contestKey tells contests apart.
+// A contestKey identifies a contest.
 type contestKey struct {
 	lock  string
 	order order
 }
 
-// An order is that in which those who are in one contest are served.
+// An order is the order in which the members of a contest are served.
 type order uint8
 
 const (
@@ -87,21 +87,21 @@ func (ct *contest) has(id string) *tenure {
 	return nil
 }
 
-// crowded tells whether somebody in this process has key or waits for it.
+// crowded reports whether somebody in this process has key or waits for it.
 func (c *core) crowded(key contestKey) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.contests[key] != nil
 }
 
-// ended tells whether the hold called id was this client's and is not any more. One that lingers
-// has ended, too, and is as good as another's. Called with mu held.
+// ended reports whether the hold called id was this client's and is over. A hold that lingers is
+// over, too, and counts as another client's. Called with mu held.
 func (c *core) ended(lock, id string) bool {
 	return c.made(id) && !strings.HasSuffix(id, lua.Lingers) && !c.holds(lock, id)
 }
 
-// holds tells whether this client has lock by the tenure called id, of either kind. Called
-// with mu held.
+// holds reports whether this client has lock by the tenure called id, of either kind. Called with
+// mu held.
 func (c *core) holds(lock, id string) bool { return c.find(lock, id) != nil }
 
 // find returns the tenure called id, of either kind, by which this client has lock; nil: there is
@@ -124,7 +124,7 @@ func (c *core) tenureOf(lock, id string) *tenure {
 	return c.find(lock, id)
 }
 
-// seen tells who has the lock, as far as this process knows. Called with mu held.
+// seen returns who has the lock, as far as this process knows. Called with mu held.
 func (ct *contest) seen() denial {
 	if t := ct.tenure; t != nil {
 		return denial{holder: t.id, sure: true}
@@ -145,14 +145,14 @@ type heartbeats struct {
 	pause   time.Duration // until one that failed is repeated; 0: the last one did not
 }
 
-// wanted tells whether somebody here waits.
+// wanted reports whether somebody here waits.
 func (ct *contest) wanted() bool {
 	ct.client.mu.Lock()
 	defer ct.client.mu.Unlock()
 	return len(ct.queue) > 0
 }
 
-// A relay is what a contest knows of the permits that it passes on. It is guarded by the client's mu.
+// A relay is a contest's record of the permits that it passes on. It is guarded by the client's mu.
 type relay struct {
 	token  int64     // the greatest that is known, of those that were reserved too
 	slots  int       // that this process has

@@ -7,23 +7,21 @@ import (
 
 type leaseKey struct{}
 
-// Context returns a context for work under the lease. It carries ownership, so that a
-// Lock deeper down re-enters; and the lease, for [FromContext]. It is cancelled when the
-// lease is over, with what [Lease.Err] returns as its cause: in case of a loss before the
-// keys can expire, even if every node is dead or silent.
+// Context returns a context for work under the lease. It carries ownership, so that a nested Lock
+// re-enters, and the lease, for [FromContext]. It is cancelled when the lease is over, with the
+// error of [Lease.Err] as its cause. In case of a loss, that happens before the keys can expire,
+// even if every node is dead or silent.
 //
-// A context carries one owner: the one of the lease that it was made of last. Who holds two
-// locks and works under both takes the second under the first's context, or both under one
-// of [WithOwner]. Owners are known to the client that they lock with, and to no other. An
-// owner ends with the last lease that it has: a goroutine that goes on after Unlock waits
-// for the lock as everybody else does.
+// A context carries one owner: that of the last lease from which it was made. If work holds two
+// locks, take the second one under the first one's context, or both under a context of [WithOwner].
+// Owners are known only to the client with which they lock. An owner ends with its last lease: a
+// goroutine that continues after Unlock waits for the lock like everybody else.
 //
-// Abandoned work lets its lock lapse: once every context of the work has ended, the watchdog
-// stops renewing, and the lease is lost within a TTL. The contexts of the work are the parents
-// given to Context, from the first on, and the context that Lock was called with, unless that
-// one cannot end. So a leader may give its lease to one request after the other; what keeps
-// the lease is the context that the leader itself was made leader under. A parent that is
-// given later has the watchdog renew again.
+// The lock of abandoned work expires: once every context of the work has ended, the watchdog stops
+// renewing, and the lease is lost within a TTL. The contexts of the work are the parents given to
+// Context, from the first one on, and the context given to Lock, unless that one cannot end. So a
+// leader may use its lease for one request after the other: the context under which it became the
+// leader keeps the lease. A parent that is given later makes the watchdog renew again.
 func (l *Lease) Context(parent context.Context) context.Context {
 	if l.hold == nil {
 		ctx, cancel := context.WithCancelCause(parent)
@@ -50,9 +48,9 @@ func (l *Lease) Context(parent context.Context) context.Context {
 	return s
 }
 
-// FromContext returns the innermost lease that ctx comes from, by [Lease.Context] or
-// [Locker].Do: for code to which the lease itself was not given, and which needs its token.
-// The lease may be over; see [Lease.Err].
+// FromContext returns the innermost lease that ctx comes from, by [Lease.Context] or [Locker].Do.
+// It is for code that was not given the lease itself and needs its token. The lease may be over;
+// see [Lease.Err].
 func FromContext(ctx context.Context) (*Lease, bool) {
 	l, ok := ctx.Value(leaseKey{}).(*Lease)
 	return l, ok
@@ -61,8 +59,8 @@ func FromContext(ctx context.Context) (*Lease, bool) {
 // Deadline implements [context.Context].
 func (s *scope) Deadline() (time.Time, bool) { return s.parent.Deadline() }
 
-// Err looks at the clock before it says that all is well: a process that was paused
-// past the lease's validity must not go on because a timer has not fired yet.
+// Err looks at the clock before it returns nil: a process that was paused past the lease's validity
+// must not continue because a timer has not fired yet.
 func (s *scope) Err() error {
 	if s.Context.Err() == nil {
 		if err := s.lease.Err(); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/watchdog"
 )
 
-// A core is what all locks of a client share: the way to the nodes, the time, the settings, and who has which name or wants
-// it. [Client] is what users see of it.
+// A core is what all locks of a client share: the connections to the nodes, the schedule, the
+// settings, and who has or wants which name. [Client] is the part that users see.
 type core struct {
 	// Immutable.
 	id        string // begins the id of each of this client's holds
@@ -51,8 +51,8 @@ type core struct {
 	listens  *waiter.Subscription
 }
 
-// tasks are those of holds that began while a trace was taken. The zero value is empty and ready
-// to use.
+// tasks are the trace tasks of holds that began while a trace was recorded. The zero value is empty
+// and ready to use.
 type tasks struct{ of sync.Map }
 
 // enter begins a call that Close waits for, unless the client is closed.
@@ -68,19 +68,19 @@ func (c *core) enter() error {
 
 func (c *core) leave() { c.calls.Done() }
 
-// newID names a hold, once and for all. Its end tells of which kind.
+// newID returns a unique id for a hold. Its end tells the kind.
 func (c *core) newID(mark string) string {
 	id := append(make([]byte, 0, 64), c.id...)
 	id = append(id, ':')
 	return string(append(strconv.AppendInt(id, c.numbers.Add(1), 10), mark...))
 }
 
-// made tells whether this client has named a hold.
+// made reports whether this client created the hold id.
 func (c *core) made(id string) bool {
 	return strings.HasPrefix(id, c.id)
 }
 
-// drain ends every wait, and grants nothing from now on. Called with mu held.
+// drain ends every wait, and prevents further grants. Called with mu held.
 func (c *core) drain() {
 	if c.draining {
 		return
@@ -92,7 +92,7 @@ func (c *core) drain() {
 	}
 }
 
-// grants tells whether a lock may still be granted.
+// grants reports whether a lock may still be granted.
 func (c *core) grants() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

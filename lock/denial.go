@@ -2,7 +2,7 @@ package lock
 
 import "time"
 
-// A denial is why an attempt did not get the lock.
+// A denial says why an attempt did not get the lock.
 type denial struct {
 	holder string        // who has it, or a part of its nodes, or whose turn it is
 	ttl    time.Duration // what the holder has left; negative: no TTL
@@ -15,7 +15,7 @@ type denial struct {
 	final  bool          // trying again is no use
 }
 
-// tells tells whether d says for certain why the lock was not to be had.
+// tells reports whether d gives a certain reason why the lock could not be acquired.
 func (d *denial) tells() bool {
 	return d.cut == nil && (d.holder != "" || d.err != nil || d.split != nil)
 }

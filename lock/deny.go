@@ -7,7 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// denied makes out of a lost ballot who has the lock, or why nobody can tell.
+// denied finds out from a lost ballot who has the lock, or why nobody can tell. If a quorum of
+// nodes answered, rivals are the reason; if not, the nodes are.
 func (e *engine) denied(b *redlock.Ballot) denial {
 	g := e.client.group
 	var d denial
@@ -47,8 +48,8 @@ func (e *engine) denied(b *redlock.Ballot) denial {
 	return d
 }
 
-// sees notes in d who, by one more node's answer, has the lock, and tells whether that is by a lock
-// which this one cannot work together with.
+// sees records in d who has the lock, according to one more node's answer. It reports whether the
+// lock is one with which this one cannot work together.
 func (e *engine) sees(d *denial, holders map[string]int, a redlock.Answer) (foreign bool) {
 	if a.Vote != redlock.No {
 		return false
@@ -83,7 +84,7 @@ func (e *engine) sees(d *denial, holders map[string]int, a redlock.Answer) (fore
 	return ours && family != e.kind.Family()
 }
 
-// readers stands for whoever reads, among holders.
+// readers stands for all readers, among holders.
 const readers = "readers"
 
 // mistaken is the error of a name that is in use as a lock of another family.
@@ -91,7 +92,7 @@ func (e *engine) mistaken(other kind.Family) error {
 	return fmt.Errorf("%w: it is a %v, not a %v", ErrKind, other, e.kind.Family())
 }
 
-// cutOff makes out of a ballot, decided or not, what a caller knows whose time is over.
+// cutOff returns what a caller whose time is over knows from a ballot, decided or not.
 func (e *engine) cutOff(b *redlock.Ballot) denial {
 	answers, votes := b.SoFar()
 	d := denial{cut: votes}
@@ -102,7 +103,7 @@ func (e *engine) cutOff(b *redlock.Ballot) denial {
 	return d
 }
 
-// known is what this process knows of why the engine's lock is not to be had.
+// known returns what this process knows about why the engine's lock is not available.
 func (e *engine) known() denial {
 	c := e.client
 	c.mu.Lock()

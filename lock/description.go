@@ -17,14 +17,15 @@ const (
 	maxNote  = 256
 )
 
-// A description is what people are told about a hold: the label of its process, its lock's note, and since when.
+// A description describes a hold for people: the label of its process, its lock's note, and since
+// when it lasts.
 type description struct {
 	label string
 	note  string
 	since time.Time // on this process's clock
 }
 
-// describe turns what a node has about a hold into a description.
+// describe turns a node's note of a hold into a description.
 func describe(n lua.Noted) (d description) {
 	if n != (lua.Noted{}) {
 		d = description{n.Label, n.Text, time.Now().Add(-n.Age)}
@@ -40,7 +41,7 @@ func (d description) heldFor() time.Duration {
 	return time.Since(d.since)
 }
 
-// defaultLabel says which process this is.
+// defaultLabel identifies this process.
 func defaultLabel() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -60,7 +61,7 @@ func defaultLabel() string {
 	return label
 }
 
-// checkText refuses what would be no line of text in an error or a log.
+// checkText refuses text that would not be a single printable line in an error or a log.
 func checkText(what, text string, most int) error {
 	switch {
 	case len(text) > most:

@@ -2,11 +2,12 @@ package lock
 
 import "context"
 
-// downgrade has the hold, of which leases are left that read and none that writes, read from now on. Nobody else
-// can write meanwhile: on each node the hold is there before, and there afterwards. Whoever waits to read is
-// told by each node that has heard of it.
+// downgrade turns the hold, which has only leases to read left, into one that reads. Nobody else
+// can write meanwhile: each node has the hold before and afterwards. Each node that has heard of
+// the downgrade notifies the waiting readers.
 //
-// A node that has not heard of it lets nobody read until the next renewal, which says so again.
+// A node that has not heard of it lets nobody read until the next renewal, which repeats the
+// message.
 func (h *hold) downgrade(ctx context.Context) error {
 	h.slot.takeBack() // the same owner may be about to write again
 	defer h.slot.give()

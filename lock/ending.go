@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ending is a context whose Err only looks at its Done. That of a context of this very hold,
-// as a re-entry was called with, would take the hold's mu, which is held.
+// ending is a context whose Err only looks at its Done. The Err of a context of this very hold,
+// with which a re-entry was called, would take the hold's mu, which is held.
 type ending struct{ context.Context }
 
 // Err implements [context.Context].
@@ -21,7 +21,7 @@ func (e ending) Err() error {
 	}
 }
 
-// endless is ctx without its end, for what gives a lock back.
+// endless is ctx without its end, for giving a lock back.
 func endless(ctx context.Context) context.Context {
 	switch {
 	case ctx == nil:
@@ -33,7 +33,7 @@ func endless(ctx context.Context) context.Context {
 	}
 }
 
-// contextError is why ctx ended, with its cause if that says more.
+// contextError returns why ctx ended, with its cause if that says more.
 func contextError(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if cause == nil || errors.Is(err, cause) {
@@ -42,8 +42,8 @@ func contextError(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
-// await waits for renewals in flight, for so long at the most: none need follow a release
-// (trap 21). One that is stuck will find nothing to renew.
+// await waits for renewals in flight, for at most this long: none may follow a release (trap 21). A
+// renewal that is stuck will find nothing to renew.
 func await(most time.Duration, renewing ...<-chan struct{}) {
 	if len(renewing) == 0 {
 		return

@@ -22,7 +22,7 @@ type engine struct {
 	err      error // what is wrong with the lock; every call returns it
 }
 
-// mark is what the ids of the lock's holds end with.
+// mark is the end of the ids of the lock's holds.
 func (e *engine) mark() string {
 	if e.shared == nil {
 		return ""
@@ -30,20 +30,20 @@ func (e *engine) mark() string {
 	return e.shared.Mark()
 }
 
-// reads tells whether a new hold leaves room for others that do, too.
+// reads reports whether a new hold leaves room for other reading holds.
 func (e *engine) reads() bool { return e.shared != nil && e.shared.Reads() }
 
-// joins tells whether a new hold can be within a tenure of another one of this process. Permits never are: each
-// hold has slots of its own, and within a tenure follows another.
+// joins reports whether a new hold can join another tenure of this process. Permits never can: each
+// hold has slots of its own, and holds within a tenure follow one another.
 func (e *engine) joins() bool { return e.joinable != nil && e.reads() }
 
-// contest tells which contest the lock's waiters are in. Contenders and queuers for
-// one name never meet in one.
+// contest returns the contest of the lock's waiters. Contenders and queuers for one name are always
+// in different contests.
 func (e *engine) contest() contestKey {
 	return contestKey{lock: e.keys.Lock, order: e.order}
 }
 
-// request is what the kind's scripts are told about the hold called id.
+// request is the data about the hold called id for the kind's scripts.
 func (e *engine) request(id string) kind.Request {
 	return kind.Request{
 		Keys:      e.keys,

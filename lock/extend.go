@@ -9,10 +9,10 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// Extend makes the lease valid for at least ttl from now; it never shortens it. It
-// works on fixed leases too, and while the watchdog renews. The error wraps [ErrLost]
-// or [ErrReleased] if the lease is over, and [ErrNoQuorum] if too few nodes
-// answered: then it is valid until its old Deadline, and trying again is worth while.
+// Extend makes the lease valid for at least ttl from now; it never shortens it. It also works on
+// fixed leases, and while the watchdog renews. The error wraps [ErrLost] or [ErrReleased] if the
+// lease is over, and [ErrNoQuorum] if too few nodes answered. In the latter case the lease is valid
+// until its old Deadline, and trying again is worthwhile.
 func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	if l.hold == nil {
 		return ErrNotHeld
@@ -52,7 +52,7 @@ func (l *Lease) Extend(ctx context.Context, ttl time.Duration) error {
 	return nil
 }
 
-// extend has the nodes extend the hold by ttl, and tells until when that is valid.
+// extend makes the nodes extend the hold by ttl, and returns until when it is valid.
 func (h *hold) extend(ctx context.Context, ttl time.Duration) (validity time.Time, err error) {
 	g := h.engine.client.group
 	h.mu.Lock()
@@ -104,8 +104,8 @@ func (t *tenure) extension(ttl time.Duration) redlock.Motion {
 	m := redlock.Motion{
 		Name: "extend",
 		Yes: func(reply any) (bool, error) {
-			// Only where the hold still was: an extension that created the key anew
-			// would paper over a gap in which another may have had it (trap 20).
+			// Only nodes that still had the hold count: an extension that created the key again
+			// would hide a gap in which another owner may have had it (trap 20).
 			e, err := lua.ParseExtended(reply)
 			return e == lua.ExtendDone, unlessFree(e, err)
 		},
@@ -115,7 +115,8 @@ func (t *tenure) extension(ttl time.Duration) redlock.Motion {
 		return m
 	}
 	m.Call = e.Call()
-	// The counter lives for long after its last use, and the move will not.
+	// The counter lives for a long time after its last use, and the move of the slot will be over
+	// before.
 	m.Narrow = func() lua.Call {
 		narrow := e
 		narrow.Narrow = true
@@ -124,8 +125,8 @@ func (t *tenure) extension(ttl time.Duration) redlock.Motion {
 	return m
 }
 
-// remaining is what a write asks for that is not to change for how long the leases are valid. Called with mu
-// held.
+// remaining is the TTL of a write that must not change how long the leases are valid. Called with
+// mu held.
 func (t *tenure) remaining() time.Duration {
 	if now := time.Now(); !t.renewed(now) {
 		return max(time.Millisecond, t.validity.Sub(now)+t.engine.client.group.Drift(t.ttl))

@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// give gives up: it leaves the queue and says why. The wait is over; of an attempt that its
-// end cut off, d tells what was known then.
+// give gives up: it leaves the queue and returns the reason. If the end of the wait cut off an
+// attempt, d has what was known then.
 func (a *acquisition) give(err error, d denial) error {
 	known := a.known(&d)
 	a.quit()
@@ -39,8 +39,8 @@ func (a *acquisition) give(err error, d denial) error {
 	return a.fail(err, known)
 }
 
-// known is why the lock was not to be had the last time that this is certain: by the last
-// attempt that was not cut off, of a's own or, for one who waits, of others in its contest.
+// known returns the last certain reason why the lock was not available: from the last attempt that
+// was not cut off, by a itself or, for a waiter, by others in its contest.
 func (a *acquisition) known(d *denial) denial {
 	if a.turns != nil {
 		if seen := a.turns.seen(); seen.tells() {
@@ -55,7 +55,7 @@ func (a *acquisition) known(d *denial) denial {
 
 // fail says why the lock was not acquired.
 func (a *acquisition) fail(err error, d denial) error {
-	// Close ends the contexts of leases, and their holds, as it ends this call.
+	// Close ends the contexts of leases, and their holds, in the same way as it ends this call.
 	if c := a.engine.client; errors.Is(err, ErrReleased) && isClosed(c.closing) {
 		err = ErrClosed
 		if a.ctx.Err() != nil {

@@ -2,8 +2,8 @@ package lock
 
 import "errors"
 
-// failure is the error of a lease that is over, always the same one, or nil. It is made
-// when somebody asks: few do. Called with hold.mu held.
+// failure is the error of a lease that is over, always the same value, or nil. It is created on
+// demand, because few callers ask. Called with hold.mu held.
 func (l *Lease) failure() error {
 	if l.reason == ReasonNone {
 		return nil
@@ -30,7 +30,7 @@ func (h *hold) fail(op string, reason Reason) error {
 	return h.failure(op, reason)
 }
 
-// wrap says which operation has failed on which hold: with the reason, if err has one.
+// wrap adds to err which operation has failed on which hold, and the reason, if err has one.
 func (h *hold) wrap(op string, err error) error {
 	var e *LeaseError
 	if errors.As(err, &e) && e.Hold == h.name() { // a context may have ended with the loss of another

@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// ForceUnlock implements [Inspector]. It ends exactly the holds that it finds: run twice,
-// or late, it cannot end a later one (I4).
+// ForceUnlock implements [Inspector]. It ends exactly the holds that it finds: if it runs twice, or
+// late, it cannot end a later hold (I4).
 func (e *engine) ForceUnlock(ctx context.Context) (bool, error) {
 	s, err := e.Inspect(ctx)
 	if err != nil {
@@ -35,9 +35,9 @@ func (e *engine) ForceUnlock(ctx context.Context) (bool, error) {
 	return ended, failed
 }
 
-// ForceUnlockHold is ForceUnlock for the hold called hold alone: the one that was looked at,
-// and not one that has come since. Of holds that the goroutines of another process pass on to
-// each other the nodes know only the first one's id: it ends whichever is in progress.
+// ForceUnlockHold is ForceUnlock for the hold called hold alone: the hold that was looked at, not a
+// later one. If the goroutines of another process pass the lock on to each other, the nodes know
+// only the first hold's id: ForceUnlockHold ends whichever hold is in progress.
 func (e *engine) ForceUnlockHold(ctx context.Context, hold string) (bool, error) {
 	if hold == "" {
 		return false, fmt.Errorf("force unlock %q: the hold id is empty", e.name)
@@ -55,8 +55,8 @@ func (e *engine) ForceUnlockHold(ctx context.Context, hold string) (bool, error)
 	return e.force(ctx, hold, s)
 }
 
-// force ends the hold called hold wherever it is, and tells whether somebody had the lock by
-// it, or may have had.
+// force ends the hold called hold on all nodes, and reports whether somebody held the lock by it,
+// or may have held it.
 func (e *engine) force(ctx context.Context, hold string, s State) (ended bool, err error) {
 	c, g := e.client, e.client.group
 	fail := func(err error) (bool, error) { return ended, fmt.Errorf("force unlock %q: %w", e.name, err) }
@@ -67,8 +67,8 @@ func (e *engine) force(ctx context.Context, hold string, s State) (ended bool, e
 	seen, undecided := s.votes(hold)
 	relied := seen > 0 && seen+undecided >= g.Quorum()
 	if relied {
-		// First of all: whoever finds that it has ended finds out why. What a minority of
-		// nodes has needs none, and may be on its way to be granted.
+		// The mark comes first, so that the holder that finds its hold gone learns why. A hold that
+		// only a minority of nodes has needs no mark, and may be about to be granted.
 		life := markLife
 		for _, n := range s.Nodes {
 			if n.has(hold) {

@@ -9,14 +9,14 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// A glob is a pattern as Redis has it: * is any text, ? any byte, [a-c] or [^a-c] one byte of
-// some or of all others, and what stands behind a backslash is itself.
+// A glob is a pattern as in Redis: * is any text, ? any byte, [a-c] or [^a-c] one of some bytes or
+// of all others, and a character after a backslash stands for itself.
 //
-// A key does not tell where its lock's name begins without braces being looked at, so that a
-// server can only say which keys may match. Which names do is decided here, by Redis' rules.
+// Only the braces of a key show where its lock's name begins, so a server can only tell which keys
+// may match. Which names match is decided here, by Redis' rules.
 type glob string
 
-// newGlob refuses a pattern that Redis reads as something else than is written there.
+// newGlob refuses a pattern that Redis reads differently from how it is written.
 func newGlob(pattern string) (glob, error) {
 	switch {
 	case pattern == "":
@@ -35,8 +35,8 @@ func newGlob(pattern string) (glob, error) {
 	return glob(pattern), nil
 }
 
-// match tells whether all of s matches. On a mismatch only the last star that was passed is
-// tried again, so that it takes no more than len(g) * len(s) steps.
+// match reports whether all of s matches. On a mismatch only the last star that was passed is tried
+// again, so that it takes no more than len(g) * len(s) steps.
 func (g glob) match(s string) bool {
 	p := string(g)
 	var star, from string
@@ -62,7 +62,7 @@ func (g glob) match(s string) bool {
 	return true
 }
 
-// one tells whether c matches the first element of pattern, and what comes after that.
+// one reports whether c matches the first element of pattern, and returns the rest.
 func one(pattern string, c byte) (ok bool, rest string, err error) {
 	switch pattern[0] {
 	case '*', '?':
@@ -77,8 +77,8 @@ func one(pattern string, c byte) (ok bool, rest string, err error) {
 	return pattern[0] == c, pattern[1:], nil
 }
 
-// class tells whether c is one of the bytes in brackets. A dash is between two bytes, whatever
-// they are, or itself at the end of the pattern, which is no end of a class.
+// class reports whether c is one of the bytes in brackets. A dash stands for the range between two
+// bytes, whatever they are, or for itself at the end of the pattern, where the class is not closed.
 func class(pattern string, c byte) (ok bool, rest string, err error) {
 	pattern, not := strings.CutPrefix(pattern, "^")
 	for pattern != "" {

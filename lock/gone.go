@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// whyGone tells why so many nodes, as b shows, do not have the hold any more.
+// whyGone returns why so many nodes, as b shows, no longer have the hold.
 func (t *tenure) whyGone(b *redlock.Ballot) Reason {
 	for i := range t.engine.client.group.Size() {
 		if e, err := lua.ParseRestored(b.Answer(i).Reply); err == nil && e == lua.ExtendForced {
@@ -17,8 +17,8 @@ func (t *tenure) whyGone(b *redlock.Ballot) Reason {
 	return ReasonGone
 }
 
-// askWhyGone is whyGone of one that was found to be gone by another question than for its
-// extension. It takes no longer than a node timeout.
+// askWhyGone is whyGone for a hold that was found to be gone by a request other than an extension.
+// It takes no longer than a node timeout.
 func (t *tenure) askWhyGone() Reason {
 	g := t.engine.client.group
 	b, err := g.Decide(context.Background(), redlock.Motion{

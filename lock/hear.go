@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/waiter"
 )
 
-// listen subscribes to what concerns this client's queuers, once and for all.
+// listen subscribes to the messages for this client's queuers, once.
 func (c *core) listen() *waiter.Subscription {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -17,7 +17,7 @@ func (c *core) listen() *waiter.Subscription {
 	return c.listens
 }
 
-// listening tells whether a quorum of nodes has confirmed the subscription.
+// listening reports whether a quorum of nodes has confirmed the subscription.
 func (c *core) listening() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -27,8 +27,9 @@ func (c *core) listening() bool {
 	return isClosed(c.listens.Ready())
 }
 
-// subject is what a message is about: the hold whose turn it is, whatever has made it so. Nodes on which several
-// holds end at once learn of them in different orders, so each names another one to the same waiter.
+// subject returns the subject of a message: the hold whose turn it is, whatever the cause. Nodes on
+// which several holds end at once learn of that in different orders, so each names another cause to
+// the same waiter.
 func subject(message string) string {
 	id, about := parseTurn(message)
 	if about == writerWaits {
@@ -37,14 +38,14 @@ func subject(message string) string {
 	return id
 }
 
-// parseTurn reads a message: whose turn it is, and what has made it so.
+// parseTurn reads a message: whose turn it is, and the cause.
 func parseTurn(message string) (id, about string) {
 	id, about, _ = strings.Cut(message, " ")
 	return id, about
 }
 
-// heard takes what the nodes have said of one subject: which hold's turn it is, and what made it so. Without one,
-// messages may have been missed: a beat has every free lock's head woken again.
+// heard handles the nodes' messages of one subject: which hold's turn it is, and the cause. Without
+// a subject, messages may have been missed: a beat wakes the head of every free lock again.
 func (c *core) heard(messages []string) {
 	c.mu.Lock()
 	message := messages[0]

@@ -12,16 +12,16 @@ import (
 const (
 	// maxBeat bounds the waiters in one sign of life.
 	maxBeat = 500
-	// idlePoll is how long a waiter rests that nothing concerns, before it looks all the same.
+	// idlePoll is how long an undisturbed waiter rests before it looks without a reason.
 	idlePoll = 10 * poll
-	// firstPause is until a sign of life is repeated that was lost with a connection.
+	// firstPause is the delay before a sign of life that was lost with a connection is repeated.
 	firstPause = 5 * time.Millisecond
 )
 
 // End implements [watchdog.Owner]: signs of life have no end of their own.
 func (b *heartbeats) End() (after func()) { return nil }
 
-// queue makes q known under its hold's id, and has it give signs of life.
+// queue registers q under its hold's id, and starts its signs of life.
 func (c *core) queue(q *queuer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,7 +33,7 @@ func (c *core) queue(q *queuer) {
 		ct.heartbeats = &heartbeats{contest: ct}
 		ct.heartbeats.ward.Owner = ct.heartbeats
 	}
-	// Two locks of one name may differ in their heartbeats: the shorter one keeps all alive.
+	// Two locks of one name may have different heartbeats: the shorter one keeps all alive.
 	if b := ct.heartbeats; b.engine == nil || q.engine.set.beat < b.engine.set.beat {
 		b.engine, b.kind = q.engine, q.kind
 		c.watchdog.Set(&b.ward, time.Now().Add(b.engine.set.sign()), time.Time{})
@@ -76,7 +76,7 @@ func (b *heartbeats) renew() {
 	}
 }
 
-// beat tells every node that these holds wait.
+// beat tells every node that these holds are waiting.
 func (b *heartbeats) beat(engine *engine, k kind.Queue, ids []string) {
 	c := b.contest.client
 	start := time.Now()
@@ -85,10 +85,10 @@ func (b *heartbeats) beat(engine *engine, k kind.Queue, ids []string) {
 		Name: "beat",
 		Call: k.Beat(engine.request(""), name, ids),
 		Yes:  func(any) (bool, error) { return true, nil },
-		// Where tens of thousands ask, it comes late rather than not at all; until the next.
+		// If tens of thousands ask, a late sign is better than none, until the next one.
 		Unsent: engine.set.sign(),
-		// A node that does not have a waiter is told again by the waiter itself, with
-		// its ticket: a beat must not bring back one that has left meanwhile.
+		// The waiter itself tells a node that does not have it, with its ticket: a beat must not
+		// bring back a waiter that has left meanwhile.
 		Each: func(_ int, a redlock.Answer) {
 			if due, err := k.Due(a.Reply); err == nil && len(due) > 0 {
 				c.stir(due, start)
@@ -98,9 +98,9 @@ func (b *heartbeats) beat(engine *engine, k kind.Queue, ids []string) {
 	})
 }
 
-// decided has a sign of life that was lost with a connection repeated soon. The nodes may
-// have seen that this process does not listen, for the same reason, and give the turn of
-// its head to the next one in a moment. From a silent node no sooner answer is to be had.
+// decided repeats a sign of life soon if it was lost with a connection. For the same reason, the
+// nodes may have seen that this process does not listen, and may soon give the turn of its head to
+// the next waiter. A silent node would not answer any sooner.
 func (b *heartbeats) decided(ballot *redlock.Ballot) {
 	c := b.contest.client
 	c.mu.Lock()
@@ -115,8 +115,8 @@ func (b *heartbeats) decided(ballot *redlock.Ballot) {
 	}
 }
 
-// stir has the queuers of these holds ask again, of which a sign of life that was sent then
-// was told; but not those who have asked since, as it may have come before that.
+// stir makes the queuers of these holds ask again if the sign of life that was sent then named
+// them. It skips queuers that have asked since, because the answer may be older than their request.
 func (c *core) stir(ids []string, sent time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,7 +127,7 @@ func (c *core) stir(ids []string, sent time.Time) {
 	}
 }
 
-// note remembers what an attempt of q found, which was woken as a successor or not.
+// note records the result of an attempt of q, which was or was not woken as a successor.
 func (p *place) note(q *queuer, d denial, successor bool) {
 	c := p.contest.client
 	c.mu.Lock()
@@ -141,7 +141,7 @@ func (p *place) note(q *queuer, d denial, successor bool) {
 	}
 }
 
-// listen returns what the place waits on.
+// listen returns the channels on which the place waits.
 func (p *place) listen() <-chan struct{} {
 	c := p.contest.client
 	c.mu.Lock()

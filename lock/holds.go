@@ -26,7 +26,7 @@ func Holds(ctx context.Context, name string) bool {
 	return o != nil && o.has(name)
 }
 
-// has tells whether the owner has a valid lease of a lock called name.
+// has reports whether the owner has a valid lease of a lock called name.
 func (o *owner) has(name string) bool {
 	o.mu.Lock()
 	slots := slices.Clone(o.slots)
@@ -38,7 +38,7 @@ func (o *owner) has(name string) bool {
 	})
 }
 
-// isValid tells whether the hold has a lease that can be relied on.
+// isValid reports whether the hold has a lease that can be relied on.
 func (h *hold) isValid(now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// Inspect implements [Inspector]. Without a quorum of answers it returns what the others
-// said in Nodes, and an error that wraps [ErrNoQuorum].
+// Inspect implements [Inspector]. Without a quorum of answers it returns the other nodes' answers
+// in Nodes, and an error that wraps [ErrNoQuorum].
 func (e *engine) Inspect(ctx context.Context) (State, error) {
 	if e.err != nil {
 		return State{}, e.err
@@ -49,7 +49,7 @@ func (e *engine) Inspect(ctx context.Context) (State, error) {
 	return s, nil
 }
 
-// note takes what one node has written about the holder: whichever knows it for longest.
+// note takes the texts about the holder from one node: the node that has known it longest.
 func (s *State) note(a redlock.Answer) {
 	in, err := lua.ParseInspected(a.Reply)
 	if err != nil || !s.Held || in.Holder != s.Holder || in.Noted == (lua.Noted{}) || s.HeldFor > in.Noted.Age {
@@ -78,7 +78,7 @@ func nodeState(address string, a redlock.Answer) (NodeState, []lua.Waiting) {
 	return n, in.Queue
 }
 
-// remaining is how long each hold lasts on each of the nodes that have it.
+// remaining returns how long each hold lasts on each of the nodes that have it.
 func remaining(b *redlock.Ballot, nodes int) map[string][]time.Duration {
 	ttls := make(map[string][]time.Duration, 1)
 	for i := range nodes {
@@ -96,7 +96,7 @@ func remaining(b *redlock.Ballot, nodes int) map[string][]time.Duration {
 	return ttls
 }
 
-// state is what a quorum of nodes agrees on.
+// state returns the state that a quorum of nodes agrees on.
 func state(nodes []NodeState, queues [][]lua.Waiting, ttls map[string][]time.Duration, quorum int) State {
 	s := State{Nodes: nodes}
 	tokens := make([]int64, 0, len(nodes))

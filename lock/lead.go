@@ -5,16 +5,17 @@ import (
 	"time"
 )
 
-// Of the goroutines of a process that wait to read, those who come one after the other share a place in the queue
-// on the nodes: the first of them leads, and the others follow it. When it is granted the lock, they join its
-// tenure. Who leads tells the nodes nothing of those who follow, so they cost no command; and when it
-// leaves, the next one waits on in its place.
+// Goroutines of a process that wait to read, one after the other, share a place in the queue on the
+// nodes: the first of them leads, and the others follow it. When the leader is granted the lock,
+// the followers join its tenure. The leader tells the nodes nothing of its followers, so they cost
+// no command. When it leaves, the next one continues to wait in its place.
 //
-// One follows under the same rule as it joins (join.go): nobody is known to wait to write behind the place, by a message
-// or of this process, and the place is not older than what a message may be late if it is lost.
+// A goroutine follows under the same rule as it joins (join.go): no writer is known to wait behind
+// the place, from a message or in this process, and the place is not older than a message may be
+// late if it is lost.
 
-// leads returns whom p follows, which is to read, of those before it in the queue; nil: nobody. Called with mu held,
-// before p waits for the nodes: from then on others may follow it.
+// leads returns the place that p, which is to read, follows, from those before it in the queue;
+// nil: none. Called with mu held, before p waits for the nodes: from then on others may follow it.
 func (ct *contest) leads(p *place, queue []*place) *place {
 	if !p.call.engine.joins() {
 		return nil
@@ -35,7 +36,7 @@ func (ct *contest) leads(p *place, queue []*place) *place {
 	return nil
 }
 
-// follows tells whether the place is another's, or it waits for a turn within its process.
+// follows reports whether the place is another one's, or waits for a turn within its process.
 func (p *place) follows() bool {
 	c := p.contest.client
 	c.mu.Lock()
@@ -43,7 +44,7 @@ func (p *place) follows() bool {
 	return p.leader != nil || p.here || p.later
 }
 
-// opens notes when p began to ask the nodes for its place.
+// opens records when p began to ask the nodes for its place.
 func (p *place) opens() {
 	c := p.contest.client
 	c.mu.Lock()
@@ -53,9 +54,11 @@ func (p *place) opens() {
 	}
 }
 
-// bring has those who follow p, which t was granted to, read within t. Called with mu held, before others know t.
+// bring lets the followers of p, which was granted t, read within t. Called with mu held, before
+// others know t.
 //
-// Why they may: they were there when nobody was known to wait to write behind p, and p is not before its turn.
+// Why they may: they came when no writer was known to wait behind p, and p does not enter before
+// its turn.
 func (ct *contest) bring(t *tenure, p *place) {
 	if !t.joins() {
 		return
@@ -78,8 +81,8 @@ func (ct *contest) bring(t *tenure, p *place) {
 	}
 }
 
-// desert has those who follow p, which is leaving, do without it: the first of them leads the others. Called
-// with mu held.
+// desert separates the followers from p, which is leaving: the first of them leads the others.
+// Called with mu held.
 func (ct *contest) desert(p *place) {
 	var first *place
 	for _, f := range ct.queue {

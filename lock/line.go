@@ -23,7 +23,7 @@ func (c *core) join(p *place, key contestKey) {
 	ct.queue = append(ct.queue, p)
 }
 
-// remove takes p out of the queue, and wakes who is at the head after it. Called with mu held.
+// remove takes p out of the queue, and wakes the head behind it. Called with mu held.
 func (ct *contest) remove(p *place) {
 	ct.desert(p)
 	switch ct.drop(p) {
@@ -35,7 +35,7 @@ func (ct *contest) remove(p *place) {
 	ct.tidy()
 }
 
-// drop takes p out of the queue, and tells where it was; -1: it was not there. Called with mu
+// drop takes p out of the queue, and returns its former index; -1: it was not there. Called with mu
 // held.
 func (ct *contest) drop(p *place) int {
 	i := slices.Index(ct.queue, p)
@@ -58,14 +58,14 @@ func (ct *contest) drop(p *place) int {
 	return i
 }
 
-// take removes p, which has been passed the lock, and wakes it. Whoever is at the head now need
-// not know it before the tenure ends. Called with mu held.
+// take removes p, which has been passed the lock, and wakes it. The new head need not know that
+// before the tenure ends. Called with mu held.
 func (ct *contest) take(p *place) {
 	ct.drop(p)
 	p.stir(false)
 }
 
-// tidy forgets what nobody needs. Called with mu held.
+// tidy drops a contest that nobody needs. Called with mu held.
 func (ct *contest) tidy() {
 	if len(ct.queue) > 0 {
 		return
@@ -86,8 +86,8 @@ func (ct *contest) tidy() {
 	delete(ct.client.contests, ct.key)
 }
 
-// leave gives the place up, and the turn to who is behind it. It returns the lease that p was
-// passed meanwhile, which is to be given back.
+// leave gives up the place, and passes the turn to the next one. It returns the lease that p was
+// passed meanwhile, which must be given back.
 func (p *place) leave() *Lease {
 	c := p.contest.client
 	c.mu.Lock()
@@ -96,8 +96,9 @@ func (p *place) leave() *Lease {
 	return p.lease
 }
 
-// takes has p, which is about to join the queue here, wait for its turn within t, if it may. One with other settings cannot
-// have it: it asks the nodes, and those behind it wait for it, as next shows. Called with the client's mu held.
+// takes makes p, which is about to join the queue here, wait for its turn within t, if it may. If
+// its settings differ, it may not: it asks the nodes, and those behind it wait for it, as next
+// shows. Called with the client's mu held.
 func (t *tenure) takes(p *place) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -107,11 +108,11 @@ func (t *tenure) takes(p *place) {
 	}
 }
 
-// everybody is for disband: all who wait for a turn within the tenure.
+// everybody selects, for disband, all who wait for a turn within the tenure.
 func everybody(int, *place) bool { return true }
 
-// disband has those who wait for a turn within this process's tenure, and for whom that is so, ask the nodes: one
-// after the other, so that their places are in the order of their arrival. Called with mu held.
+// disband makes the selected goroutines that wait for a turn within this process's tenure ask the
+// nodes, one after the other, so that their places are in order of arrival. Called with mu held.
 func (ct *contest) disband(goes func(int, *place) bool) {
 	for i, p := range ct.queue {
 		if p.here && goes(i, p) {
@@ -123,8 +124,8 @@ func (ct *contest) disband(goes func(int, *place) bool) {
 	ct.advance()
 }
 
-// advance has the next one ask the nodes for the first time that waits for those before it to have done so. Called with mu
-// held.
+// advance lets the next goroutine ask the nodes for the first time, if it has been waiting for
+// those before it to do so. Called with mu held.
 func (ct *contest) advance() {
 	for _, p := range ct.queue {
 		switch {
@@ -138,7 +139,8 @@ func (ct *contest) advance() {
 	}
 }
 
-// disperse has the first n of those who wait here without a place take one. Called with mu held.
+// disperse makes the first n goroutines that wait here without a place take one. Called with mu
+// held.
 func (ct *contest) disperse(n int) {
 	for _, p := range ct.queue {
 		if n <= 0 {

@@ -8,12 +8,12 @@ import (
 )
 
 // A lock can stay taken when nobody works under it any more: for the rest of its minimum hold
-// (WithMinHold) after a release, and for its rest (WithRest) after an expiry. In either case it is the
-// nodes that keep it, so that it does not matter what becomes of this process: the key was written
-// with a TTL that is long enough, and is left to expire. Validity counts from the TTL alone, so a lease is
-// over before its key is, by that much more.
+// (WithMinHold) after a release, and for its rest (WithRest) after an expiry. In both cases the
+// nodes keep it, so that it does not matter what happens to this process: the key was written with
+// a TTL that is long enough, and is left to expire. Validity counts only the lease's TTL, so a
+// lease ends before its key does, by the difference.
 
-// stays is for how long the lock stays taken after a release.
+// stays returns how long the lock stays taken after a release.
 func (t *tenure) stays() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -23,7 +23,7 @@ func (t *tenure) stays() time.Duration {
 	return max(0, time.Until(t.since.Add(t.engine.set.minHold)))
 }
 
-// rests is for how long the lock stays taken after its loss.
+// rests returns how long the lock stays taken after its loss.
 func (t *tenure) rests() time.Duration {
 	t.mu.Lock()
 	forced, leased := t.reason == ReasonForced, t.leased()
@@ -34,9 +34,9 @@ func (t *tenure) rests() time.Duration {
 	return max(t.engine.set.rest, t.stays())
 }
 
-// keeping is what is sent in place of a release, to let the lock stay taken for d: no longer by
-// the hold, which nothing that is late can prolong therefore. A node that does not confirm is
-// asked again, as for a release.
+// keeping is sent instead of a release, to let the lock stay taken for d. The hold itself has ended
+// then, so no late command can prolong it. A node that does not confirm is asked again, as for a
+// release.
 func (t *tenure) keeping(d time.Duration) redlock.Motion {
 	t.footprint.Close()
 	t.mu.Lock()
