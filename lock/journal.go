@@ -10,9 +10,8 @@ import (
 // maxRecords bounds the records that wait for a slow log handler.
 const maxRecords = 1000
 
-// A journal hands records to the user's log handler, on a goroutine of its own while there
-// are any: the handler may block, and neither a loss nor a renewal, nor a node's lane, must
-// wait for it (I2).
+// A journal hands records to the user's log handler, on a separate goroutine while there are any.
+// The handler may block, and neither a loss nor a renewal nor a node's lane may wait for it (I2).
 type journal struct {
 	*slog.Logger // whose records come here
 
@@ -23,7 +22,7 @@ type journal struct {
 	idle    chan struct{} // closed when all is written; nil: nobody waits for that
 }
 
-// An entry is a record, and who is to handle it.
+// An entry is a record and its handler.
 type entry struct {
 	handler slog.Handler
 	record  slog.Record
@@ -49,7 +48,7 @@ func (p pen) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 func (p pen) WithGroup(name string) slog.Handler { return pen{p.journal, p.handler.WithGroup(name)} }
 
-// Handle has the record written, soon.
+// Handle queues the record.
 func (p pen) Handle(_ context.Context, r slog.Record) error {
 	j := p.journal
 	j.mu.Lock()
@@ -92,8 +91,8 @@ func (j *journal) write() {
 	}
 }
 
-// close waits until everything is logged, for so long at the most: a handler that blocks for
-// ever keeps its goroutine, and nothing else.
+// close waits until everything is logged, for at most this long. A handler that blocks forever
+// keeps only its goroutine.
 func (j *journal) close(most time.Duration) {
 	j.mu.Lock()
 	if !j.busy {

@@ -10,9 +10,8 @@ func (t *tenure) End() (after func()) {
 	return t.expire()
 }
 
-// expire ends the leases whose deadline has passed, and returns what is to be done
-// then. It runs on the watchdog's goroutine, or on that of a caller who looked at a
-// lease first.
+// expire ends the leases whose deadline has passed, and returns what must be done then. It runs on
+// the watchdog's goroutine, or on the goroutine of a caller that looked at a lease first.
 func (t *tenure) expire() (after func()) {
 	now := time.Now()
 	t.mu.Lock()
@@ -54,8 +53,8 @@ func (t *tenure) expire() (after func()) {
 	return nil
 }
 
-// lose ends the tenure and every lease of the hold in progress: it is not, or cannot be proven
-// to be, held any more.
+// lose ends the tenure and every lease of the hold in progress: the hold is gone, or cannot be
+// proven to be there.
 func (t *tenure) lose(reason Reason) {
 	t.mu.Lock()
 	if t.ended {
@@ -88,7 +87,7 @@ func (t *tenure) endAll(reason Reason) (over []*Lease, ended []*hold) {
 	return over, ended
 }
 
-// lost notes that the tenure is over, and so are its holds. Called with mu held.
+// lost records that the tenure is over, and with it its holds. Called with mu held.
 func (t *tenure) lost(reason Reason) {
 	if t.ended {
 		return
@@ -97,8 +96,8 @@ func (t *tenure) lost(reason Reason) {
 	t.schedule()
 }
 
-// abandon cleans up after a loss, with that of the holds that were in progress: what is left of the keys
-// is given back, so that others need not wait for the TTL, unless they are to.
+// abandon cleans up after a loss, with the loss of the holds that were in progress. It gives back
+// the remaining keys, so that others need not wait for the TTL, unless a rest is set.
 func (t *tenure) abandon(lost []*hold) {
 	c := t.engine.client
 	if rest := t.rests(); rest > 0 {
@@ -110,7 +109,7 @@ func (t *tenure) abandon(lost []*hold) {
 	c.allLost(lost)
 }
 
-// allLost tells of holds that are lost whoever wants to know.
+// allLost reports lost holds to the log and the observers.
 func (c *core) allLost(holds []*hold) {
 	for _, h := range holds {
 		c.lost(h, h.reason)
@@ -145,7 +144,7 @@ func (l *Lease) Err() error {
 }
 
 // lose ends the tenure if the hold is in progress. It returns why the hold is over: if it was
-// released before, it is no wonder that it is gone.
+// released before, its absence is not a loss.
 func (h *hold) lose(reason Reason) Reason {
 	h.mu.Lock()
 	over := h.over != nil

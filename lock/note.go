@@ -7,23 +7,24 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// noteAge is after how long it is written again, for nodes that have come back without it.
+// noteAge is the time after which the note is written again, for nodes that have come back without
+// it.
 const noteAge = 10 * time.Minute
 
-// description is what is known here of the tenure.
+// description returns this process's description of the tenure.
 func (t *tenure) description() description {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return description{t.engine.client.label, t.engine.set.note, t.since}
 }
 
-// write writes down who has the lock, on every node, and does not wait. What somebody has set
-// is written right behind the grant, and so it is for a fixed lease. Otherwise there is only the
-// default label, which comes with the first renewal that is due by time: holds are shorter as a
-// rule, and cost nothing for it.
+// write writes the label and note of the holder on every node, and does not wait. A label or note
+// that somebody has set is written right after the grant, and so is that of a fixed lease.
+// Otherwise there is only the default label, which is written with the first renewal that is due by
+// time: most holds are shorter, and cost nothing for it.
 //
-// What is written lives as long as the lock's key on that node, which extends it. The release
-// takes it away. It is about one hold id, so it is never taken for what is about another hold.
+// The text lives as long as the lock's key on that node, which extends it. The release deletes it.
+// It names its hold id, so it is never taken for the text of another hold.
 func (t *tenure) write() {
 	c, set := t.engine.client, &t.engine.set
 	if set.note == "" && c.label == "" {

@@ -5,7 +5,7 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// numbering is what the nodes have given to a tenure. It is guarded by the tenure's mu.
+// numbering is the slots that the nodes have given to a tenure. It is guarded by the tenure's mu.
 type numbering struct {
 	slots   lua.Slots   // those of the hold; "": it is not granted
 	given   []lua.Slots // by each node, before that

@@ -2,8 +2,8 @@ package lock
 
 import "slices"
 
-// begin has t begin, and returns the tenures that must have ended on the nodes, as they granted this one.
-// Called with mu held.
+// begin lets t begin, and returns the tenures that must have ended on the nodes, since they granted
+// t. Called with mu held.
 func (ct *contest) begin(t *tenure) (usurped []*tenure) {
 	c := ct.client
 	if ct.tenure != nil {
@@ -31,14 +31,14 @@ func (ct *contest) begin(t *tenure) (usurped []*tenure) {
 	return usurped
 }
 
-// leaves has this process be without the tenure by which it had the lock alone. Called with mu held.
+// leaves ends the tenure by which this process had the lock alone. Called with mu held.
 func (ct *contest) leaves() {
 	delete(ct.client.shared, ct.tenure.id)
 	ct.tenure = nil
 	ct.disband(everybody)
 }
 
-// end forgets t, and tells whether it was known. Called with mu held.
+// end forgets t, and reports whether it was known. Called with mu held.
 func (ct *contest) end(t *tenure) bool {
 	if ct.tenure == t {
 		ct.leaves()
@@ -54,8 +54,8 @@ func (ct *contest) end(t *tenure) bool {
 	return true
 }
 
-// over notes that t has ended, and has the next one here try: successor, if the nodes count on it.
-// The release is in the lanes by now, so it is executed before what the next one sends.
+// over records that t has ended, and lets the next goroutine here try: successor, if the nodes
+// count on it. The release is in the lanes by now, so it runs before the next goroutine's commands.
 func (c *core) over(t *tenure, successor *place) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,7 +75,7 @@ func (c *core) over(t *tenure, successor *place) {
 	ct.tidy()
 }
 
-// expects tells whether somebody here waits for t to end, and which queuer is its successor.
+// expects reports whether somebody here waits for t to end, and which queuer is its successor.
 func (ct *contest) expects(t *tenure) (successor *place, waited bool) {
 	ct.client.mu.Lock()
 	defer ct.client.mu.Unlock()
@@ -87,8 +87,8 @@ func (ct *contest) expects(t *tenure) (successor *place, waited bool) {
 	return successor, len(ct.queue) > 0
 }
 
-// successor is the queuer that is probably next, if that is known to be one of this process: it
-// need not wait for the message to come round. nil: there is none. Called with mu held.
+// successor returns the queuer that is probably next, if it is known to be one of this process;
+// nil: there is none. It need not wait for the message from the nodes. Called with mu held.
 func (ct *contest) successor() (first *place) {
 	if ct.unpredictable || len(ct.queue) == 0 || !ct.queue[0].queues() {
 		return nil
@@ -101,7 +101,7 @@ func (ct *contest) successor() (first *place) {
 	return first
 }
 
-// succeed has p, unless it is nil, ask for the lock as its successor. Called with mu held.
+// succeed makes p, unless it is nil, ask for the lock as its successor. Called with mu held.
 func (p *place) succeed() {
 	if p != nil {
 		p.successor = true
@@ -109,9 +109,9 @@ func (p *place) succeed() {
 	}
 }
 
-// downgrade moves t, which writes and is to read. Called with mu held.
+// downgrade moves t, which writes, to the tenures that read. Called with mu held.
 func (ct *contest) downgrade(t *tenure) {
 	ct.tenure = nil
-	// Not the last one: others do not join it.
+	// Not the latest tenure: others do not join it.
 	ct.reads = append([]*tenure{t}, ct.reads...)
 }

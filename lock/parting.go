@@ -7,12 +7,12 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// A parting is one Unlock of several that are made together, step by step as a trial is. What
-// has to wait for anything but the answers - for the slot's turn, for a renewal in flight, for
-// what the nodes say of a loss - is done by a goroutine of its own.
+// A parting is one of several Unlocks that are made together, step by step like a trial. If it has
+// to wait for anything but the answers (for the slot's turn, for a renewal in flight, for what the
+// nodes say about a loss), a separate goroutine does that.
 //
-// A renewal in flight is waited for before the release is sent, here as in an Unlock that is made alone:
-// none can follow a release (trap 21).
+// As in a single Unlock, the release is sent after the renewal in flight: no renewal may follow a
+// release (trap 21).
 type parting struct {
 	lease *Lease
 	err   *error
@@ -24,7 +24,7 @@ type parting struct {
 	reason Reason                // why the hold is over, if observers have to be told
 }
 
-// part makes partings, and returns when all of them are over. ctx never ends.
+// part runs partings, and returns when all of them are over. ctx never ends.
 func part(ctx context.Context, partings []parting) {
 	ballots := make([]*redlock.Ballot, 0, len(partings))
 	var rest []func(context.Context)
@@ -70,7 +70,7 @@ func part(ctx context.Context, partings []parting) {
 	}
 }
 
-// begin ends the lease, and drafts the release if there is to be one.
+// begin ends the lease, and drafts the release if one is needed.
 func (p *parting) begin() {
 	h := p.lease.hold
 	next, err := p.lease.unlock()
@@ -102,8 +102,8 @@ func (p *parting) begin() {
 	}
 }
 
-// draft queues the release, or what is sent in its place. As in handOver, who waits here may come
-// right behind it.
+// draft queues the release, or its substitute. As in handOver, a waiter of this process may ask
+// right after it.
 func (p *parting) draft() {
 	h := p.lease.hold
 	c := h.engine.client
@@ -122,7 +122,7 @@ func (p *parting) draft() {
 	}
 }
 
-// conclude reads what has become of the release.
+// conclude reads the result of the release.
 func (p *parting) conclude(ctx context.Context) {
 	h, b := p.lease.hold, p.ballot
 	_ = b.Wait(ctx) // it is decided within the node timeout, once it is sent

@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// A place is where one blocked Lock stands in its contest.
+// A place is the position of one blocked Lock in its contest.
 type place struct {
 	contest *contest
 	call    *call         // that waits
@@ -41,14 +41,15 @@ type place struct {
 	estate *estate   // what one that it followed has left to it; nil: nothing
 }
 
-// queues tells whether p is that of one that stands in the queues on the nodes.
+// queues reports whether p belongs to a queuer, which stands in the queues on the nodes.
 func (p *place) queues() bool { return p.contest.key.order != unordered }
 
-// tried tells whether p, which may be nil, is that of a contender which has made an attempt before.
+// tried reports whether p, which may be nil, belongs to a contender that has made an attempt
+// before.
 func (p *place) tried() bool { return p != nil && p.again }
 
-// turn tells whether p, a contender's, is to make an attempt now. If not as this process has the
-// name, it tells by what tenure.
+// turn reports whether p, a contender's place, should make an attempt now. If it should not because
+// this process has the name, turn returns the tenure.
 func (p *place) turn() (turn bool, behind *tenure) {
 	c := p.contest.client
 	c.mu.Lock()
@@ -61,14 +62,14 @@ func (p *place) turn() (turn bool, behind *tenure) {
 	return true, nil
 }
 
-// leads tells whether p is at the head. One that was passed the lock is nowhere any more. Called
-// with mu held.
+// leads reports whether p is at the head. A place that was passed the lock is not in the queue any
+// more. Called with mu held.
 func (p *place) leads() bool {
 	queue := p.contest.queue
 	return len(queue) > 0 && queue[0] == p
 }
 
-// passed is the lease that p was passed by another one of this process; nil: none.
+// passed returns the lease that another goroutine of this process passed to p; nil: none.
 func (p *place) passed() *Lease {
 	c := p.contest.client
 	c.mu.Lock()
@@ -76,8 +77,8 @@ func (p *place) passed() *Lease {
 	return p.lease
 }
 
-// lookAgain has p try even if this process seems to hold the lock: somebody may have
-// ended that by force.
+// lookAgain makes p try even if this process seems to hold the lock: somebody may have ended the
+// hold by force.
 func (p *place) lookAgain() {
 	c := p.contest.client
 	c.mu.Lock()
@@ -85,7 +86,7 @@ func (p *place) lookAgain() {
 	c.mu.Unlock()
 }
 
-// signal returns what p waits on. Called with mu held.
+// signal returns the channel on which p waits. Called with mu held.
 func (p *place) signal() chan struct{} {
 	if p.wake == nil {
 		p.wake = make(chan struct{}, 1)
@@ -102,14 +103,14 @@ func (p *place) stir(look bool) {
 	}
 }
 
-// poll wakes p to look how things are. Called with mu held.
+// poll wakes p to check the state. Called with mu held.
 func (p *place) poll() {
 	p.stir(true)
 	p.polled = true
 }
 
-// begins notes that p, a queuer's, asks the nodes. It may not if it has had its turn meanwhile: it would ask for what
-// its owner has.
+// begins records that p, a queuer's place, asks the nodes. It may not ask if it has had its turn
+// meanwhile: it would ask for a lock that its owner already has.
 func (p *place) begins() bool {
 	c := p.contest.client
 	c.mu.Lock()
@@ -118,9 +119,9 @@ func (p *place) begins() bool {
 	return p.attempts
 }
 
-// saw remembers what an attempt found, for the errors of those who made none. If that is
-// a hold of this client that has ended, it has overtaken the release: it is not worth
-// waiting for a message, as there may be none.
+// saw records the result of an attempt, for the errors of calls that made none. If the attempt
+// found a hold of this client that has ended, it has overtaken the release. Then it is not worth
+// waiting for a message, because there may be none.
 func (p *place) saw(d denial) denial {
 	c := p.contest.client
 	c.mu.Lock()
@@ -133,7 +134,7 @@ func (p *place) saw(d denial) denial {
 	return d
 }
 
-// seen tells who has the lock, as far as this process knows.
+// seen returns who has the lock, as far as this process knows.
 func (p *place) seen() denial {
 	c := p.contest.client
 	c.mu.Lock()
@@ -141,8 +142,8 @@ func (p *place) seen() denial {
 	return p.contest.seen()
 }
 
-// asks remembers the attempt that p makes, unless p is nil, for the errors of those who
-// wait behind it.
+// asks records the attempt that p makes, unless p is nil, for the errors of those that wait behind
+// it.
 func (p *place) asking(b *redlock.Ballot) {
 	if p == nil {
 		return
@@ -153,12 +154,12 @@ func (p *place) asking(b *redlock.Ballot) {
 	p.contest.asking = b
 }
 
-// An estate is what one who leaves has of the place on the nodes.
+// An estate is what a leaving waiter has of its place on the nodes.
 type estate struct {
 	tenure *tenure
 	ticket lua.Ticket
 	round  int64
 }
 
-// writes tells whether p is that of one who waits to write.
+// writes reports whether p waits to write.
 func (p *place) writes() bool { return p.queues() && !p.call.engine.reads() }

@@ -6,10 +6,10 @@ import (
 	"runtime/trace"
 )
 
-// While an execution trace is taken (runtime/trace), an acquisition is a region of it, and so is the work of
-// Do; each hold is a task, as its Unlock may be called by another goroutine. Who sleeps until
-// it is its turn, and the work of Do, also carry pprof labels: holdfast=wait or hold, and lock=the name. All of
-// this costs one look otherwise.
+// While an execution trace is recorded (runtime/trace), an acquisition is a region of it, and so is
+// the work of Do; each hold is a task, because another goroutine may call its Unlock. Goroutines
+// that sleep until their turn, and the work of Do, also carry pprof labels: holdfast=wait or hold,
+// and lock=the name. At other times all of this costs one check.
 
 const (
 	waiting = "holdfast.wait"
@@ -18,8 +18,8 @@ const (
 
 func labels(what, name string) pprof.LabelSet { return pprof.Labels("holdfast", what, "lock", name) }
 
-// label has this goroutine carry labels until the result is called. Goroutines that are started
-// meanwhile would carry them for good.
+// label sets labels on this goroutine until the result is called. Goroutines started meanwhile
+// would keep them for good.
 func (c *call) label() (end func()) {
 	pprof.SetGoroutineLabels(pprof.WithLabels(c.ctx, labels("wait", c.engine.name)))
 	return func() { pprof.SetGoroutineLabels(c.ctx) }

@@ -11,17 +11,18 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// reenter adds a lease to a hold that the same owner has. The owner is of this process, so
-// as long as the hold is valid no node need be asked, and nothing can fail. The new lease
-// shares what the hold is valid for; the nodes learn of the count with the next renewal.
+// reenter adds a lease to a hold of the same owner. The owner is in this process, so as long as the
+// hold is valid no node needs to be asked, and nothing can fail. The new lease shares the hold's
+// validity; the nodes learn the count with the next renewal.
 //
-// Only a TTL that the hold's renewal does not keep is asked for at the nodes. Where they do
-// not answer, the lease has what the hold has.
+// Only a TTL that the hold's renewal does not keep is requested from the nodes. If they do not
+// answer, the lease has the hold's validity.
 //
-// It has the slot's turn, so the hold's release has not begun, or is over. If the caller's context ends
-// meanwhile, the denial says what was known of the nodes: nobody else has the lock.
+// reenter has the slot's turn, so the hold's release has not begun, or is over. If the caller's
+// context ends meanwhile, the denial says what was known of the nodes: nobody else has the lock.
 //
-// One that reads cannot write as well, as it would wait for itself: it is refused. Who writes can read.
+// An owner that reads cannot write as well, because it would wait for itself: it is refused. An
+// owner that writes can read.
 func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, denial, error) {
 	if err := e.suits(h); err != nil {
 		return nil, denial{}, err
@@ -38,7 +39,7 @@ func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, denial, error) {
 		silent := errors.Is(err, redlock.ErrNoQuorum) || errors.As(err, &cut)
 		switch {
 		case silent && errors.Is(context.Cause(ctx), errTryOver):
-			// A TryLock waits for the nodes for no longer than its bound.
+			// A TryLock waits for the nodes no longer than its time limit.
 		case cut != nil:
 			return nil, denial{cut: cut.votes}, cut.error
 		case ctx.Err() != nil:
@@ -64,8 +65,8 @@ func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, denial, error) {
 	h.mu.Unlock()
 	switch {
 	case over != nil:
-		// A lock taken now would not be the one that the owner believes to be in
-		// (trap 5). Its lost lease has to be unlocked first.
+		// A lock taken now would not be the one that the owner believes it holds (trap 5). Its lost
+		// lease has to be unlocked first.
 		return nil, denial{}, h.fail("re-enter", reason)
 	case !valid:
 		if after := h.expire(); after != nil {
@@ -96,7 +97,7 @@ func (e *engine) suits(h *hold) error {
 	return nil
 }
 
-// permits is how many slots a hold of a semaphore has.
+// permits returns how many slots a hold of a semaphore has.
 func permits(e *engine) int {
 	n, _, _ := lua.ParsePermitMark(e.mark())
 	return n

@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// release ends the hold, whose last lease has been unlocked, and leaves the client. Observers are told outside of
-// what Close waits for, as they may call it.
+// release ends the hold, whose last lease has been unlocked, and leaves the client. Observers are
+// told after Close no longer waits for this call, because they may call Close.
 func (h *hold) release(ctx context.Context) error {
 	reason, err := h.end(ctx)
 	h.engine.client.leave()
@@ -17,7 +17,7 @@ func (h *hold) release(ctx context.Context) error {
 	return err
 }
 
-// tellOver tells observers that the hold is over for reason, if there is one.
+// tellOver reports to observers that the hold is over for reason, if there is one.
 func (h *hold) tellOver(reason Reason) {
 	if c := h.engine.client; reason != ReasonNone {
 		c.audience.over(h, reason)
@@ -25,7 +25,8 @@ func (h *hold) tellOver(reason Reason) {
 	}
 }
 
-// end ends the hold. It returns why it is over, unless that was known before or it is not.
+// end ends the hold. It returns why the hold is over, unless that was known before or it is not
+// over.
 func (h *hold) end(ctx context.Context) (Reason, error) {
 	h.slot.takeBack()
 	if last, err := h.finish(); !last {
@@ -38,8 +39,7 @@ func (h *hold) end(ctx context.Context) (Reason, error) {
 	return h.giveUp(ctx, renewing)
 }
 
-// finish marks the hold as over, and tells whether it is now, and was not before. Otherwise it gives
-// up the turn.
+// finish marks the hold as over, and reports whether it did so now. Otherwise it gives up the turn.
 func (h *hold) finish() (last bool, err error) {
 	h.mu.Lock()
 	left := len(h.leases)
@@ -52,7 +52,7 @@ func (h *hold) finish() (last bool, err error) {
 
 	switch {
 	case over != nil:
-		// Another lease's end, or Close, has released the hold meanwhile; or it was lost.
+		// The end of another lease, or Close, has released the hold meanwhile; or it was lost.
 		h.slot.give()
 		if errors.Is(over, ErrLost) {
 			h.settle()
@@ -67,8 +67,9 @@ func (h *hold) finish() (last bool, err error) {
 	return true, nil
 }
 
-// resign passes the lock on, or tells that it is to be released: when the renewal in flight is
-// decided, if there is one. Unless it is, it returns why the hold is over, and gives up the turn.
+// resign passes the lock on, or reports that it must be released, when the renewal in flight is
+// decided, if there is one. Unless it must be released, resign returns why the hold is over, and
+// gives up the turn.
 func (h *hold) resign() (last bool, renewing <-chan struct{}, reason Reason, err error) {
 	p, renewing := h.pass()
 	if p == ends {
@@ -84,7 +85,8 @@ func (h *hold) resign() (last bool, renewing <-chan struct{}, reason Reason, err
 	return false, nil, ReasonUnlocked, nil
 }
 
-// giveUp releases the lock. It returns why the hold is over: it may turn out that it was lost before.
+// giveUp releases the lock. It returns why the hold is over: the release may show that it was lost
+// before.
 func (h *hold) giveUp(ctx context.Context, renewing <-chan struct{}) (Reason, error) {
 	if renewing != nil {
 		await(h.engine.client.group.NodeTimeout(), renewing)
@@ -98,7 +100,7 @@ func (h *hold) giveUp(ctx context.Context, renewing <-chan struct{}) (Reason, er
 	return h.released(b)
 }
 
-// released tells why a hold is over whose release has come to b.
+// released returns why a hold is over whose release had the result b.
 func (h *hold) released(b *redlock.Ballot) (Reason, error) {
 	if missed(h.engine, b) {
 		reason := h.askWhyGone()
@@ -111,7 +113,7 @@ func (h *hold) released(b *redlock.Ballot) (Reason, error) {
 	return ReasonUnlocked, nil
 }
 
-// settle lets the owner take the lock again once every lease of a lost hold is unlocked.
+// settle lets the owner take the lock again once every lease of a lost hold has been unlocked.
 func (h *hold) settle() {
 	h.mu.Lock()
 	settled := h.pending == 0
@@ -121,13 +123,12 @@ func (h *hold) settle() {
 	}
 }
 
-// missed tells whether, when it came to the release, so many nodes did not have the
-// hold that no quorum had it: it had been lost before. Where the number of nodes is odd,
-// another may have had the lock since.
+// missed reports whether the hold had been lost before the release: so many nodes did not have it
+// that no quorum had it. If the number of nodes is odd, another owner may have had the lock since.
 //
-// A hold of a bare quorum is one of those once one of its nodes has forgotten it: that node and
-// those that never had it are a quorum that another may have had. They could vouch that it
-// had not, but only before the release: after it, the next holder's token is greater.
+// A hold of a bare quorum counts as missed once one of its nodes has forgotten it: that node and
+// those that never had the hold are a quorum that another owner may have had. They could vouch that
+// nobody had, but only before the release: after it, the next holder's token is greater.
 func missed(e *engine, b *redlock.Ballot) bool {
 	without := 0
 	for i := range e.client.group.Size() {
@@ -135,7 +136,7 @@ func missed(e *engine, b *redlock.Ballot) bool {
 		if a.Vote != redlock.Yes {
 			continue
 		}
-		// No reply at all: the node never had it, and was not asked.
+		// No reply means that the node never had the hold, and was not asked.
 		if found, _ := e.kind.Released(a.Reply); !found {
 			without++
 		}

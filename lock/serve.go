@@ -8,43 +8,49 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// A tenure that writes serves the whole process: while nobody elsewhere is known to wait, its goroutines have their
-// turns within it, without a command and in the order of their arrival: one that writes alone, those that read
+// A tenure that writes serves the whole process: while no waiter elsewhere is known, its goroutines
+// take turns within the tenure, without a command and in order of arrival: a writer alone, readers
 // together. So a process that is alone with a name reads and writes it in memory.
 //
-// Why two never have it of which one writes (I1): on a quorum of nodes the tenure has the lock alone, so nobody
-// elsewhere is in. Within it, one that writes begins when no hold is in progress, and nobody begins while one writes;
-// both are looked at and changed under the tenure's mu. A loss ends all holds in progress, and who comes then asks the nodes.
+// Why a writer never has the lock together with anybody else (I1): on a quorum of nodes the tenure
+// has the lock alone, so nobody elsewhere is in. Within the tenure, a writer begins only when no
+// hold is in progress, and nobody begins while a writer is in. Both are checked and changed under
+// the tenure's mu. A loss ends all holds in progress, and later callers ask the nodes.
 //
-// Why nobody elsewhere is passed for long (U4): who waits has a place on a quorum of nodes. The grant tells of those
-// who were there before. Of whoever comes later a node tells this process; and if that message is lost, the nodes
-// are asked at least every maxUnheard, and nobody begins without their answer. From then on the tenure is closed: it
-// serves those who have waited here since before, and whoever comes now goes to the nodes. When none of those is
-// left, the tenure ends; or, if some still read, it reads from then on, so that others can, too.
+// Why nobody elsewhere is overtaken for long (U4): a waiter has a place on a quorum of nodes. The
+// grant tells of waiters that were there before. A node notifies this process of each later one. If
+// that message is lost, the nodes are asked at least every maxUnheard, and nobody begins without
+// their answer. From then on the tenure is closed: it serves the goroutines that have waited here
+// since before, and later callers go to the nodes. When none of the earlier ones is left, the
+// tenure ends; or, if some still read, it reads from then on, so that others can read, too.
 //
-// Why nobody is passed by one of this process who came later (I7): within the tenure the order is that of arrival, and so is it on
-// the nodes for those who go there together. Those who still wait here when the tenure is closed stay, as whoever comes then
-// is before them on the nodes; unless they are behind one who waits there already: they go at once, before others come.
+// Why nobody is overtaken by a later goroutine of this process (I7): within the tenure the order is
+// that of arrival, and so is the order on the nodes for goroutines that go there together.
+// Goroutines that still wait here when the tenure is closed stay, because later callers queue on
+// the nodes. There is one exception: those behind a goroutine that already waits on the nodes go
+// there at once, before others come.
 //
-// Who waits here has a place on the nodes after maxUnseen, so that nobody who comes to another process later is before
-// it, and whoever inspects the lock sees it. As long as nobody else waits, it has its turn here all the same.
+// A goroutine that waits here gets a place on the nodes after maxUnseen. So nobody who comes to
+// another process later is served before it, and Inspect shows it. As long as nobody else waits, it
+// still has its turn here.
 
 const (
-	// maxUnseen is about how long one waits for its turn within a tenure before it asks for a place on the nodes.
+	// maxUnseen is about how long a goroutine waits for its turn within a tenure before it asks for
+	// a place on the nodes.
 	maxUnseen = 10 * time.Millisecond
-	// maxIdle is for how long a tenure in which nobody writes any more keeps other processes from reading.
+	// maxIdle is how long a tenure without writers keeps other processes from reading.
 	maxIdle = maxUnheard
 )
 
-// A service is what has come of a look at whose turn it is, and is to be carried out without any mu.
+// A service is the result of a look at whose turn it is. It is carried out without any mu.
 type service struct {
 	passing passing
 	asks    int64 // up to which token the nodes are asked; 0: they are not
 	reads   bool  // the nodes are told that the tenure reads from now on
 }
 
-// serves returns what t knows of the turns within it when the nodes have granted it; nil: there are none, as it reads or is of
-// another kind. It is called before others know t.
+// serves returns what t knows about its turns when the nodes have granted it; nil: there are none,
+// because it reads or is of another kind. It is called before others know t.
 func (t *tenure) serves(b *redlock.Ballot) *serving {
 	if t.reads || t.engine.joinable == nil {
 		return nil
@@ -59,20 +65,22 @@ func (t *tenure) serves(b *redlock.Ballot) *serving {
 	return s
 }
 
-// isCurrent tells whether the nodes were heard lately enough for a hold to begin (U4, U5). Called with mu held.
+// isCurrent reports whether the nodes were heard recently enough for a hold to begin (U4, U5).
+// Called with mu held.
 func (t *tenure) isCurrent(now time.Time) bool {
 	return !t.reserve.failed && now.Sub(t.serving.clear) < maxUnheard
 }
 
-// settle notes that nobody within t writes, if no hold is in progress. Called with mu held.
+// settle records that nobody within t writes, if no hold is in progress. Called with mu held.
 func (t *tenure) settle(now time.Time) {
 	if s := t.serving; s.writing && len(t.present) == 0 {
 		s.writing, s.wrote = false, now
 	}
 }
 
-// admit has a hold of e begin within t for the owner of s. The caller has seen that it may: nobody is in its way, and
-// one that writes has a token (U1 to U3). One that reads has that of who wrote last. Called with mu held.
+// admit lets a hold of e begin within t for the owner of s. The caller has checked that it may:
+// nobody is in its way, and a writer has a token (U1 to U3). A reader has the last writer's token.
+// Called with mu held.
 func (t *tenure) admit(e *engine, s *slot, now time.Time) *Lease {
 	if !e.reads() {
 		t.reserve.last++
@@ -91,8 +99,8 @@ func (t *tenure) admit(e *engine, s *slot, now time.Time) *Lease {
 	return l
 }
 
-// wants returns up to which token the nodes are to be asked now; 0: they need not be. Who writes needs tokens, or is
-// about to. Called with mu held.
+// wants returns the token up to which the nodes should be asked now; 0: no need. A writer needs
+// tokens, or will soon. Called with mu held.
 func (t *tenure) wants(now time.Time, writes bool) int64 {
 	r, heard := &t.reserve, t.serving.clear
 	if r.asked.After(heard) {
@@ -104,8 +112,8 @@ func (t *tenure) wants(now time.Time, writes bool) int64 {
 	return 0
 }
 
-// enter has the owner of s begin at once within t, by e, if nobody is in its way or before it. asks is as of
-// wants. Called with mu held.
+// enter lets the owner of s begin at once within t, by e, if nobody is in its way or before it. For
+// asks, see wants. Called with mu held.
 func (ct *contest) enter(t *tenure, e *engine, s *slot) (l *Lease, asks int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -125,8 +133,8 @@ func (ct *contest) enter(t *tenure, e *engine, s *slot) (l *Lease, asks int64) {
 	return l, t.wants(now, writes)
 }
 
-// next is whose turn within t is the next; nil: nobody's. One that is asking the nodes has to hear them first. Called
-// with mu and t.mu held.
+// next returns whose turn within t is next; nil: nobody's. A goroutine that is asking the nodes has
+// to hear their answer first. Called with mu and t.mu held.
 func (ct *contest) next(t *tenure) *place {
 	for _, p := range ct.queue {
 		q := p.call
@@ -140,8 +148,9 @@ func (ct *contest) next(t *tenure) *place {
 	return nil
 }
 
-// serve has those begin whose turn within t it is. Only who has ended the last hold in progress, or asked the nodes
-// when there was none, may find that t has to end. Called with mu and t.mu held.
+// serve lets the goroutines begin whose turn within t it is. Only the caller that has ended the
+// last hold in progress, or asked the nodes when there was none, may find that t has to end. Called
+// with mu and t.mu held.
 func (ct *contest) serve(t *tenure, may bool) (does service) {
 	s := t.serving
 	if t.ended || t.reads {
@@ -195,7 +204,7 @@ func (ct *contest) serve(t *tenure, may bool) (does service) {
 	return does
 }
 
-// carryOut does what has come of a look.
+// carryOut carries out the result of a look.
 func (t *tenure) carryOut(does service) {
 	if does.reads {
 		t.tellReads()
@@ -205,7 +214,7 @@ func (t *tenure) carryOut(does service) {
 	}
 }
 
-// attend looks whose turn it is within the tenure that this process has, if it has one.
+// attend checks whose turn it is within the tenure of this process, if it has one.
 func (ct *contest) attend() {
 	c := ct.client
 	c.mu.Lock()
@@ -221,8 +230,8 @@ func (ct *contest) attend() {
 	t.carryOut(does)
 }
 
-// close lets nobody more wait for a turn within t, as somebody elsewhere has begun to wait this moment: those who
-// wait here were before. Called with the client's mu held.
+// close stops new goroutines from waiting for a turn within t, because somebody elsewhere has just
+// begun to wait: the goroutines that wait here were before. Called with the client's mu held.
 func (ct *contest) close(t *tenure) service {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -232,7 +241,7 @@ func (ct *contest) close(t *tenure) service {
 	return ct.serve(t, false)
 }
 
-// reviewLater has review called in a while, if that is not so already. Called with mu held.
+// reviewLater schedules review, if it is not scheduled already. Called with mu held.
 func (t *tenure) reviewLater() {
 	if s := t.serving; !s.timed {
 		s.timed = true
@@ -240,8 +249,8 @@ func (t *tenure) reviewLater() {
 	}
 }
 
-// review has those who have waited here for a while ask the nodes for places, and a tenure in which nobody has written
-// for a while read.
+// review makes goroutines that have waited here for a while ask the nodes for places, and turns a
+// tenure in which nobody has written for a while into one that reads.
 func (t *tenure) review() {
 	c := t.engine.client
 	c.mu.Lock()
@@ -263,8 +272,9 @@ func (t *tenure) review() {
 	t.carryOut(does)
 }
 
-// readOn has t, in which none writes and some read, read from now on: it has given out its last token. Who waits for
-// it here asks the nodes. They are to be told. Called with mu and t.mu held.
+// readOn turns t, in which nobody writes and some read, into a tenure that reads: it has given out
+// its last token. Goroutines that wait for it here ask the nodes. The nodes must be told. Called
+// with mu and t.mu held.
 func (ct *contest) readOn(t *tenure) {
 	t.reads = true
 	t.joining = &joining{closed: true} // who waits is not known
@@ -289,7 +299,7 @@ func (t *tenure) tellReads() {
 	g.Vote(m)
 }
 
-// told takes what the nodes said about the tokens up to last, and about who waits.
+// told handles the nodes' answer about the tokens up to last, and about waiters.
 func (t *tenure) told(b *redlock.Ballot, last int64) {
 	c := t.engine.client
 	gone, reason, others := 0, ReasonGone, false
@@ -336,7 +346,8 @@ func (t *tenure) told(b *redlock.Ballot, last int64) {
 	t.carryOut(does)
 }
 
-// ceases notes that the nodes have answered p, whose turn may have come within a tenure of this process.
+// ceases records that the nodes have answered p, whose turn may have come within a tenure of this
+// process.
 func (p *place) ceases() {
 	c := p.contest.client
 	c.mu.Lock()

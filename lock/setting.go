@@ -19,17 +19,17 @@ type settings struct {
 	rest    time.Duration
 }
 
-// A waiter that has died is dropped when the next one gives a sign after the life of
-// its last: together no later than the heartbeat.
+// A dead waiter is dropped when the next one gives a sign after the life of the last sign is over:
+// together no later than the heartbeat.
 
 // sign is how often a waiter gives a sign of life.
 func (s settings) sign() time.Duration { return s.beat / 4 }
 
-// patience is how long a command of a hold may wait behind others that are sent to the
-// same node, as it is not repeated, nor renewed, sooner.
+// patience is how long a command of a hold may wait behind others that are sent to the same node,
+// since it is neither repeated nor renewed sooner.
 func patience(ttl time.Duration) time.Duration { return ttl / 6 }
 
-// life is how long a waiter is taken for alive after a sign: three signs can fail.
+// life is how long a waiter counts as alive after a sign: three signs can fail.
 func (s settings) life() time.Duration { return s.beat * 3 / 4 }
 
 // granted is the TTL of the key of a new hold.
@@ -71,7 +71,7 @@ func (s *settings) check(c *core) error {
 	return checkText("note", s.note, maxNote)
 }
 
-// checkKey refuses what a key cannot live for: a TTL, or the min hold, and the rest.
+// checkKey refuses a lifetime that a key cannot have: a TTL or the min hold, plus the rest.
 func (c *core) checkKey(d time.Duration) error {
 	switch {
 	case d >= c.retention:

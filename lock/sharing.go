@@ -2,10 +2,10 @@ package lock
 
 import "time"
 
-// maxUnheard is for how long others join after the nodes were last heard.
+// maxUnheard is how long others may join after the nodes were last heard.
 const maxUnheard = 50 * time.Millisecond
 
-// joining is whether others may join a tenure that reads. It is guarded by the tenure's mu.
+// joining records whether others may join a tenure that reads. It is guarded by the tenure's mu.
 type joining struct {
 	closed bool      // somebody waits to write; never again open
 	heard  time.Time // when a quorum was asked that knew of nobody
@@ -22,13 +22,13 @@ type serving struct {
 	timed   bool      // review is due
 }
 
-// joins tells whether others of this process may join t, if nobody waits to write.
+// joins reports whether others of this process may join t, if nobody waits to write.
 func (t *tenure) joins() bool { return t.reads && t.engine.joinable != nil }
 
-// isOpen tells whether whoever comes may have its turn within t. Called with mu held.
+// isOpen reports whether new callers may have their turn within t. Called with mu held.
 func (t *tenure) isOpen() bool { return t.serving != nil && !t.ended && !t.reads && !t.serving.closed }
 
-// suits tells whether a lease with set may follow within the tenure, without asking the nodes
+// suits reports whether a lease with set may follow within the tenure, without asking the nodes
 // (U2). Called with mu held.
 func (t *tenure) suits(set *settings, now time.Time) bool {
 	return t.engine.set.renew && set.renew && // not a fixed lease, before or after
@@ -39,7 +39,8 @@ func (t *tenure) suits(set *settings, now time.Time) bool {
 		t.last == nil && t.validity.Sub(now) >= set.ttl/2
 }
 
-// same tells whether leases with other can be within one tenure (U2), as suits does for one that is there.
+// same reports whether leases with other can be within one tenure (U2), as suits does for an
+// existing lease.
 func (s *settings) same(other *settings) bool {
 	return s.renew && other.renew && s.ttl == other.ttl && s.note == other.note && s.rest == other.rest &&
 		s.minHold+other.minHold == 0

@@ -7,10 +7,10 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-// sleep waits for any of these channels, or for d unless it is 0; who waits for a turn,
-// also for a hold of the same owner. It returns an error if the caller or the client ends.
+// sleep waits for any of these channels, or for d unless it is 0, or for a turn, including that of
+// a hold of the same owner. It returns an error if the caller or the client ends.
 func (c *call) sleep(wake, ready <-chan struct{}, d time.Duration) error {
-	// A channel, as a waiter in it, costs 96 bytes: none for what cannot be.
+	// Each channel with a waiter costs 96 bytes, so there is none for events that cannot happen.
 	var change <-chan struct{}
 	if c.shared && c.blocks {
 		change = c.slot.change()
@@ -39,7 +39,7 @@ func (c *call) sleep(wake, ready <-chan struct{}, d time.Duration) error {
 	return nil
 }
 
-// rest is sleep, to try again soon what somebody's message was the reason for.
+// rest is sleep before another try that a message was the reason for.
 func (c *call) rest(wake <-chan struct{}, d time.Duration) error {
 	reason := c.handover
 	err := c.sleep(wake, nil, d)
@@ -49,8 +49,7 @@ func (c *call) rest(wake <-chan struct{}, d time.Duration) error {
 	return err
 }
 
-// backOff is a random pause that grows: rivals that split the votes must not meet
-// again (trap 32).
+// backOff is a random, growing pause: rivals that split the votes must not meet again (trap 32).
 func (c *call) backOff() time.Duration {
 	if c.pause == nil {
 		c.pause = backoff.NewExponentialBackOff(

@@ -8,17 +8,16 @@ import (
 )
 
 const (
-	// A successor that may have come too early asks again after firstHurry, then after twice
-	// that, up to lastHurry, and so often that it takes about a second.
+	// A successor that may have come too early asks again after firstHurry, then after twice that,
+	// up to lastHurry, and often enough to take about a second.
 	firstHurry = 5 * time.Millisecond
 	lastHurry  = 50 * time.Millisecond
 	hurries    = 24
 )
 
-// A succession is what a queuer has to see to that was named to the nodes as the successor of a
-// hold: a node on which the release found it at the head has woken nobody. It asks until no
-// node can have run the release after its request. Signs of life would find the free lock,
-// too, but later.
+// A succession is the task of a queuer that was named to the nodes as the successor of a hold: a
+// node on which the release found it at the head has woken nobody. It asks until no node can have
+// run the release after its request. Signs of life would find the free lock, too, but later.
 type succession struct {
 	open  bool
 	tries int
@@ -34,9 +33,9 @@ func (i *succession) pause() time.Duration {
 	return pause/2 + rand.N(pause/2)
 }
 
-// early tells whether the release may run on a node after what the nodes have answered: it
-// still has a hold of this client that has ended; or it has not answered, and the queuer's
-// turn has come on others.
+// early reports whether the release may still run on a node, after the nodes' answers: the node
+// still has a hold of this client that has ended, or it has not answered, and the queuer's turn has
+// come on others.
 func (q *queuer) early(b *redlock.Ballot) bool {
 	c := q.engine.client
 	c.mu.Lock()
@@ -60,7 +59,7 @@ func (q *queuer) early(b *redlock.Ballot) bool {
 	return turn && silent
 }
 
-// asks notes that p asks now. It tells whether p was named as a successor since it last did.
+// asks records that p asks now. It reports whether p was named as a successor since it last asked.
 func (p *place) asks() (successor bool) {
 	c := p.contest.client
 	c.mu.Lock()

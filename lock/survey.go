@@ -8,8 +8,8 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// Survey has every node run a script that reads only. Without a quorum of answers it returns what the
-// others said, and an error that wraps [ErrNoQuorum].
+// Survey runs a read-only script on every node. Without a quorum of answers it returns the other
+// nodes' answers, and an error that wraps [ErrNoQuorum].
 func (e *engine) Survey(ctx context.Context, s kind.Survey) ([]kind.Surveyed, error) {
 	if e.err != nil {
 		return nil, e.err

@@ -2,9 +2,9 @@ package lock
 
 import "time"
 
-// A reserve is the fencing tokens that a tenure may give out without asking the nodes. With
-// them comes what else the nodes are asked then: whether the hold is still there, and whether
-// others wait (U3 to U5). It is guarded by the tenure's mu.
+// A reserve is the fencing tokens that a tenure may give out without asking the nodes. The request
+// for tokens also asks the nodes whether the hold is still there, and whether others wait (U3 to
+// U5). It is guarded by the tenure's mu.
 //
 // Why the tokens are greater than all before, and all later ones greater still (I3): a quorum
 // has raised its counters to top while the tenure had the key there, so each of its nodes was

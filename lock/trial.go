@@ -7,14 +7,14 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// A trial is one TryLock of several that are made together. It takes the same steps as one that
-// is made alone, but each step of all of them comes before the next step of any: so the commands
-// leave together, and the caller's goroutine is enough, as long as none has to wait for
-// anything but the answers.
+// A trial is one of several TryLocks that are made together. It takes the same steps as a single
+// one, but all trials take each step before any takes the next. So the commands are sent together,
+// and the caller's goroutine is enough, as long as no trial has to wait for anything but the
+// answers.
 //
-// Why a step of one cannot wait for a later step of another: before the answers are there, nothing is
-// waited for. A slot that has its turn taken, as by an earlier one of the same name and owner, is
-// left for when those have finished that need not wait.
+// Why a step of one trial cannot wait for a later step of another: before the answers are there,
+// nothing waits. If a slot's turn is taken, for example by an earlier trial of the same name and
+// owner, the trial is left until the trials that need not wait have finished.
 type trial struct {
 	acquisition
 	opened bool // close must follow
@@ -28,7 +28,7 @@ type trial struct {
 	err   *error
 }
 
-// try makes trials, and returns when all of them are over.
+// try runs trials, and returns when all of them are over.
 func try(ctx context.Context, trials []trial) {
 	began, patience := time.Now(), time.Duration(0)
 	defer closeAll(trials) // also if an observer ends the goroutine, as a test does that fails
@@ -81,7 +81,7 @@ func closeAll(trials []trial) {
 	}
 }
 
-// open tells observers that the call has begun, and does what comes before the slot's turn.
+// open reports to observers that the call has begun, and does what comes before the slot's turn.
 func (t *trial) open() {
 	if s := t.engine.client.audience; s != nil {
 		s.begin(&t.call)
@@ -118,7 +118,7 @@ func (t *trial) prompt() bool {
 	return t.conclude()
 }
 
-// isPrompt tells whether to conclude a claim that has come to b takes no other round.
+// isPrompt reports whether concluding a claim with the result b needs no further round.
 func (t *tenure) isPrompt(b *redlock.Ballot) bool {
 	if t.engine.numbered != nil {
 		return false
@@ -130,7 +130,7 @@ func (t *tenure) isPrompt(b *redlock.Ballot) bool {
 	return agree >= t.engine.client.group.Quorum()
 }
 
-// conclude makes something of the attempt, and tells whether it was the last one.
+// conclude handles the result of the attempt, and reports whether it was the last one.
 func (t *trial) conclude() (over bool) {
 	l, d, err := t.tenure.conclude(t.ctx, t.ballot, t.ballot.Wait(t.ctx), nil)
 	t.tenure, t.ballot = nil, nil
@@ -144,7 +144,7 @@ func (t *trial) conclude() (over bool) {
 	return false
 }
 
-// finish goes on to the end as a TryLock does that is made alone.
+// finish continues to the end like a single TryLock.
 func (t *trial) finish() {
 	if t.ballot != nil && t.conclude() {
 		return
@@ -159,7 +159,7 @@ func (t *trial) finish() {
 	t.end(l, err)
 }
 
-// end notes what the trial has come to.
+// end records the result of the trial.
 func (t *trial) end(l *Lease, err error) {
 	*t.lease, *t.err, t.over = l, err, true
 }

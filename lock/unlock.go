@@ -2,7 +2,7 @@ package lock
 
 import "context"
 
-// An unlocking is what the end of a lease leaves to be done.
+// An unlocking is what remains to be done after the end of a lease.
 type unlocking uint8
 
 const (
@@ -11,16 +11,15 @@ const (
 	releases                    // its hold is to end; whoever does that leaves the client
 )
 
-// Unlock ends the lease; with the last lease of a hold the lock is free. Before the last one
-// no node is told, and it fails only if the lease is over. It ignores ctx's cancellation, so
-// that a cancelled request still gives its lock back, and takes no longer than a few node
-// timeouts.
+// Unlock ends the lease; with the last lease of a hold, the lock is free. Before the last one no
+// node is told, and Unlock fails only if the lease is over. It ignores ctx's cancellation, so that
+// a cancelled request still gives its lock back, and takes no longer than a few node timeouts.
 //
-// If another goroutine of this process waits for the lock, that one usually has it next, and no
+// If another goroutine of this process waits for the lock, it usually has the lock next, and no
 // node is told. Otherwise Unlock returns nil if a quorum of nodes confirmed. The error wraps
-// [ErrLost] if the lease was lost before, [ErrReleased] on a second call, and [ErrNoQuorum] if
-// too few nodes confirmed: then the release is tried again in the background, and the lock ends
-// with its TTL at the latest. In any case the lease is over.
+// [ErrLost] if the lease was lost before, [ErrReleased] on a second call, and [ErrNoQuorum] if too
+// few nodes confirmed. In the last case, the release is tried again in the background, and the lock
+// ends with its TTL at the latest. The lease is over in any case.
 func (l *Lease) Unlock(ctx context.Context) error {
 	if l.hold == nil {
 		return ErrNotHeld
@@ -36,7 +35,7 @@ func (l *Lease) Unlock(ctx context.Context) error {
 	}
 }
 
-// unlock ends the lease in this process, and tells what is to be done then.
+// unlock ends the lease in this process, and returns what must be done then.
 func (l *Lease) unlock() (unlocking, error) {
 	h := l.hold
 	err := l.Err() // notices a deadline that has passed
@@ -52,7 +51,7 @@ func (l *Lease) unlock() (unlocking, error) {
 	} else {
 		err = l.failure()
 	}
-	// Who inspects the nodes learns of the count with the next renewal.
+	// The nodes learn the count with the next renewal.
 	inner := len(h.leases) > 0
 	downgrade := inner && err == nil && !l.reads && h.writes == 0 && h.engine.shared != nil
 	h.mu.Unlock()

@@ -13,12 +13,11 @@ func (t *tenure) vacate(quiet bool) *redlock.Ballot {
 	return t.engine.client.group.Vote(t.vacation(quiet, nil))
 }
 
-// lastCall is longer than a removal that is owed waits until it is tried again.
+// lastCall is longer than the pause before a pending removal is tried again.
 const lastCall = 2 * time.Second
 
-// vacation is the release of the tenure: on every node that has the key or may
-// have it. Nodes that do not confirm are asked again until the key has expired.
-// Nothing may create the key from here on. successor is nil if it is not quiet or of no queue.
+// vacation is the release of the tenure, on every node that has the key or may have it. Nodes that
+// do not confirm are asked again until the key has expired.
 func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 	e := t.engine
 	r := t.request()
@@ -49,38 +48,39 @@ func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 // narrow is the part of a release that touches the hash alone.
 func (t *tenure) narrow() lua.Call { return lua.Release{Keys: t.keys(), Hold: t.id}.Call() }
 
-// outlives is a moment by which nodes cannot have the key any more. Called with mu held.
+// outlives is a time by which nodes can no longer have the key. Called with mu held.
 func (t *tenure) outlives() time.Time {
 	set, g := &t.engine.set, t.engine.client.group
-	// What was sent last may be on its way for a node timeout; and a node that was stopped
-	// may go on, and make the key live longer, just before it would have expired.
+	// The last command may still be in flight for one node timeout. A node that was stopped may
+	// resume, and extend the key just before it would have expired.
 	return time.Now().Add(max(set.extended(max(t.ttl, t.longest)), set.granted()) + g.NodeTimeout() + lastCall)
 }
 
-// removal makes the releases that a vacation sends where its call will not do.
+// removal makes the releases that a vacation sends when its Call is not sufficient.
 func (t *tenure) removal(r kind.Request, quiet bool) func(mark, again bool) lua.Call {
 	return func(mark, again bool) lua.Call {
 		life := time.Duration(0)
 		if mark {
 			life = markLife
 		}
-		// A quiet one relies on who comes right behind it. By now that one has been refused.
+		// A quiet release relies on a successor that asks right after it. By now that one has been
+		// refused.
 		return t.engine.kind.Release(r, quiet && !again, life)
 	}
 }
 
-// leased tells whether there ever was a lease: not of an attempt that is given back. Called with
-// mu held.
+// leased reports whether there ever was a lease; an attempt that is given back has none. Called
+// with mu held.
 func (t *tenure) leased() bool { return !t.validity.IsZero() }
 
-// vacated reads one node's reply to a release: that the hold is not there any more is
-// a yes, whether or not it was.
+// vacated reads one node's reply to a release. That the hold is not there any more is a yes,
+// whether or not it was there before.
 func (e *engine) vacated(reply any) (bool, error) {
 	_, err := e.kind.Released(reply)
 	return err == nil, err
 }
 
-// markLife is how long a voided hold id is remembered on a node, from when the node executes
-// the removal: a stall before that, however long, takes nothing of it. A command that is
-// even later leaves a key for a TTL (I5).
+// markLife is how long a node remembers a voided hold id, from when the node executes the removal:
+// a stall before that, however long, does not shorten it. A command that is even later leaves a key
+// for a TTL (I5).
 const markLife = 10 * time.Second

@@ -2,12 +2,11 @@ package lock
 
 import "time"
 
-// fairChance is for how long this process's own waiters then leave the others alone: until
-// a message wakes them, as it wakes the others, or for so long.
+// fairChance is the longest time for which this process's own waiters then leave the name to the
+// others; a message wakes them earlier, as it wakes the others.
 const fairChance = 20 * time.Millisecond
 
-// wakeHead has the contender at the head of the queue look after its turn. Called with
-// mu held.
+// wakeHead makes the contender at the head of the queue check its turn. Called with mu held.
 func (ct *contest) wakeHead(look bool) {
 	if len(ct.queue) > 0 && !ct.queue[0].queues() {
 		ct.queue[0].stir(look)
@@ -27,16 +26,16 @@ func (ct *contest) wakeLater(pause time.Duration, look bool) {
 	})
 }
 
-// published has the head look after a release somewhere, or when messages were missed.
+// published makes the head look after a release somewhere, or when messages were missed.
 func (ct *contest) published(id string) {
 	ct.client.mu.Lock()
 	defer ct.client.mu.Unlock()
 	if t := ct.has(id); t != nil {
 		ct.forced = id // not by an Unlock, which comes first here
 	}
-	// A release of this process has woken the head already, without the way round
-	// through Redis, unless the nodes were late to learn of it. That of the present
-	// holder is somebody's ForceUnlock.
+	// A release of this process has woken the head already, without the detour through Redis,
+	// unless the nodes were late to learn of it. A release of the present holder is somebody's
+	// ForceUnlock.
 	if ct.client.made(id) && (ct.last == nil || ct.last.holder != id) && !ct.even &&
 		(ct.tenure == nil || ct.tenure.id != id) {
 		return
@@ -48,7 +47,7 @@ func (ct *contest) published(id string) {
 	ct.wakeHead(true)
 }
 
-// behindRivals tells for how long the head leaves a name that was released by the hold called id
+// behindRivals returns for how long the head leaves a name that was released by the hold called id
 // to other processes. Called with mu held.
 func (ct *contest) behindRivals(id string) time.Duration {
 	switch {

@@ -6,8 +6,8 @@ import (
 	"github.com/holdfast-go/holdfast/internal/valueless"
 )
 
-// work is what goes on under a lease, as far as the lease's contexts tell. It is guarded by
-// the hold's mu.
+// work tracks the work under a lease, as far as the lease's contexts show it. It is guarded by the
+// hold's mu.
 type work struct {
 	lease  *Lease
 	ties   map[<-chan struct{}]*tie // by the Done of their parents, which have not ended; of nil, if they cannot end
@@ -15,9 +15,9 @@ type work struct {
 	stop   func() bool              // unhooks from the context that Lock was called with; nil: there is nothing to unhook
 }
 
-// A tie is a context that ends with a lease, and with the parents that it stands for: those
-// that end together, as their Done tells, or cannot end. All contexts of such parents share it.
-// So any number of them costs nothing once they are dropped, however long their parents live.
+// A tie is a context that ends with a lease, and with the parents for which it stands: parents that
+// end together, as their Done shows, or that cannot end. All contexts of such parents share it. So
+// any number of contexts costs nothing once they are dropped, however long their parents live.
 type tie struct {
 	context.Context
 	cancel context.CancelCauseFunc
@@ -38,7 +38,7 @@ func newWork(l *Lease) *work {
 	}
 	if ctx := (ending{l.waited}); ctx.Err() == nil {
 		w.living++
-		// It runs on a goroutine of its own, so mu may be held here.
+		// The callback runs on a goroutine of its own, so mu may be held here.
 		w.stop = context.AfterFunc(ctx, func() {
 			l.hold.mu.Lock()
 			defer l.hold.mu.Unlock()
@@ -48,7 +48,7 @@ func newWork(l *Lease) *work {
 	return w
 }
 
-// tie returns what contexts of parent end with. Called with mu held.
+// tie returns the tie for contexts of parent. Called with mu held.
 func (w *work) tie(parent context.Context) *tie {
 	done := parent.Done()
 	t := w.ties[done]
@@ -76,7 +76,7 @@ func (w *work) tie(parent context.Context) *tie {
 	return t
 }
 
-// ended notes that a context of the work has. Called with mu held.
+// ended records that a context of the work has ended.
 func (w *work) ended() {
 	w.living--
 	l := w.lease
@@ -90,12 +90,12 @@ func (w *work) ended() {
 	}
 }
 
-// abandoned tells whether nobody waits for what is done under the lease any more. Called
-// with mu held.
+// abandoned reports whether nobody waits any more for the work under the lease. Called with mu
+// held.
 func (w *work) abandoned() bool { return w != nil && w.living == 0 }
 
-// cancel ends every context that the lease has handed out. Called without hold.mu: a
-// cancellation runs code that is not ours.
+// cancel ends every context of the lease. Called without hold.mu, because a cancellation runs code
+// of others.
 func (l *Lease) cancel() {
 	l.hold.mu.Lock()
 	w := l.work
@@ -121,8 +121,8 @@ func (l *Lease) cancel() {
 	}
 }
 
-// A scope is one context that a lease has handed out. It ends with the lease, and with its
-// parent; values and deadline are the parent's.
+// A scope is one context of a lease. It ends with the lease, and with its parent; values and
+// deadline are the parent's.
 type scope struct {
 	*tie
 	parent context.Context
