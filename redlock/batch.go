@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// minBatch is so many calls that a batch of them costs the server less than they do
-	// one by one.
+	// minBatch is the number of calls from which a batch costs the server less than the single
+	// calls.
 	minBatch = 4
-	// askAgain is how long it is taken for granted whether batches work.
+	// askAgain is how long the answer whether batches work is considered valid.
 	askAgain = time.Minute
 )
 
-// batching is whether calls to a node may share a command, all of whose keys must be one
-// server's. In a Cluster they are not, nor behind a proxy that a client takes for one
-// server: one that goes by the first key would run the other calls where their locks are
-// not. So there are no batches until samples, which are about many names, were answered
-// by one and the same server, one by one and as a batch. As there may be another behind
-// that client one day, it is asked again after a while, and after a connection broke.
+// batching records whether calls to a node may share a command, all of whose keys must be on one
+// server. In a Cluster they are not, nor behind a proxy that a client takes for a single server: a
+// proxy that routes by the first key would run the other calls on the wrong server. So there are no
+// batches until samples with many names were answered by the same server, one by one and as a
+// batch. As another server may be behind that client one day, the question is repeated after a
+// while, and after a connection broke.
 type batching struct {
 	samples []lua.Call
 	works   atomic.Bool
@@ -34,7 +34,8 @@ type batching struct {
 	asked  time.Time // zero: not yet, or not since a connection broke
 }
 
-// due tells whether to ask now, which is of use to so many calls. Who is told so has to.
+// due reports whether to ask now, if batches would help this many calls. A caller that gets true
+// has to ask.
 func (b *batching) due(calls int) bool {
 	if calls < minBatch || len(b.samples) == 0 {
 		return false
@@ -49,8 +50,8 @@ func (b *batching) due(calls int) bool {
 	return true
 }
 
-// ask learns whether batches work. It borrows a connection for lone commands: the one for
-// pipelines is about to be needed, and to make another takes four round trips.
+// ask finds out whether batches work. It borrows a connection for single commands: the one for
+// pipelines is about to be needed, and opening another takes four round trips.
 func (b *batching) ask(ctx context.Context, client *redis.Client) {
 	conn := client.Conn()
 	defer func() { _ = conn.Close() }() // it goes back into the pool
@@ -78,7 +79,7 @@ func (b *batching) ask(ctx context.Context, client *redis.Client) {
 	b.works.Store(len(servers) == 1 && !servers[""])
 }
 
-// failed notes an error in place of a reply.
+// failed records an error instead of a reply.
 func (b *batching) failed(err error) {
 	if isRefusal(err) {
 		return

@@ -5,11 +5,10 @@ import (
 	"time"
 )
 
-// A bound is a caller's context for one command that must not take longer than the node
-// timeout, whatever it is that takes so long: a read timeout does not bound a dial. It
-// ends with a channel that the lane closes, as a timer for each command would cost more
-// than the rest of what the caller does here. The caller's own end is looked at after the
-// command, which is soon enough.
+// A bound is a caller's context for one command that must not take longer than the node timeout,
+// whatever takes so long: a read timeout does not limit a dial, for example. It ends with a channel
+// that the lane closes, because a timer for each command would cost more than the rest of the
+// caller's work here. The caller's own end is checked after the command, which is soon enough.
 type bound struct {
 	context.Context
 	until time.Time

@@ -11,10 +11,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// A Cursor goes through the keys of one node, some of them with each step: all masters of a
-// Cluster, one after the other. What is there from the first step to the last is found, and
-// may be found twice; what comes or goes meanwhile may be missed. That is what SCAN promises.
-// It is for one goroutine.
+// A Cursor goes through the keys of one node, some of them with each step; for a Cluster, through
+// all masters, one after the other. Keys that exist from the first step to the last are found, and
+// may be found twice; keys that come or go meanwhile may be missed. That is what SCAN promises. It
+// is for one goroutine.
 type Cursor struct {
 	node    *node
 	match   string
@@ -30,7 +30,7 @@ func (g *Group) Scan(i int, match string, count int) *Cursor {
 	return &Cursor{node: g.nodes[i], match: match, count: count, at: "0"}
 }
 
-// More tells whether there is another step.
+// More reports whether there is another step.
 func (c *Cursor) More() bool { return !c.begun || len(c.servers) > 0 }
 
 // Next makes a step. After an error there may be more: another master of the Cluster is next.
@@ -62,8 +62,8 @@ func (c *Cursor) Next(ctx context.Context) ([]string, error) {
 	return page.keys, server.blame(err)
 }
 
-// within runs f for no longer than patience, or until ctx ends. What is on its way then goes on
-// without its caller: a client of go-redis that reads heeds no context.
+// within runs f for no longer than patience, or until ctx ends. A command in flight then continues
+// without its caller: a go-redis client that is reading does not heed the context.
 func within[T any](ctx context.Context, n *node, patience time.Duration, f func(context.Context) (T, error)) (T, error) {
 	type outcome struct {
 		result T
@@ -90,8 +90,8 @@ func within[T any](ctx context.Context, n *node, patience time.Duration, f func(
 	return none, ErrSilent
 }
 
-// masters are the servers that have the keys of n: itself, unless it is a Cluster. It has had
-// its handshake, so that no other node's server is taken for it.
+// masters returns the servers that have the keys of n: n itself, unless it is a Cluster. n has had
+// its handshake, so that another node's server is not taken for it.
 func (n *node) masters(ctx context.Context) ([]*node, error) {
 	if err := n.handshake(ctx); err != nil {
 		return nil, err
@@ -146,8 +146,8 @@ func (n *node) scan(ctx context.Context, at, match string, count int) (page, err
 	return found, nil
 }
 
-// Quorate tells whether so many nodes as have no error are a quorum; errs has one for each
-// node. Otherwise it is a [*NoQuorumError] about op.
+// Quorate returns nil if the nodes without an error are a quorum; errs has one entry for each node.
+// Otherwise it returns a [*NoQuorumError] about op.
 func (g *Group) Quorate(op string, errs []error) error {
 	e := &NoQuorumError{Op: op, Need: g.quorum}
 	for i, err := range errs {

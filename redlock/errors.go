@@ -7,8 +7,8 @@ import (
 )
 
 var (
-	// ErrNoQuorum says that too few nodes said yes, and that this is not because
-	// another has the lock. [NoQuorumError] has the details.
+	// ErrNoQuorum says that too few nodes said yes, and that the reason is not another holder.
+	// [NoQuorumError] has the details.
 	ErrNoQuorum = errors.New("no quorum")
 	// ErrDuplicateNode says that one server was given as two nodes.
 	ErrDuplicateNode = errors.New("redlock: the same server is given as two nodes")
@@ -16,7 +16,7 @@ var (
 	ErrUnfit = errors.New("redlock: a node cannot vote")
 	// ErrSilent says that a node did not answer within the node timeout.
 	ErrSilent = errors.New("no answer within the node timeout")
-	// ErrRestarted says that a node started not long ago and gives no votes yet.
+	// ErrRestarted says that a node started recently and does not vote yet.
 	ErrRestarted = errors.New("node has restarted and does not vote yet")
 	// ErrClosed says that the group is closed.
 	ErrClosed = errors.New("redlock: group is closed")
@@ -24,8 +24,8 @@ var (
 	errAbandoned = errors.New("not sent: the attempt had ended")
 )
 
-// A duplicateError says which nodes are one server. It is an [ErrDuplicateNode] without
-// wrapping it: go-redis unwraps what a new connection is refused for.
+// A duplicateError says which nodes are one server. It is an [ErrDuplicateNode] without wrapping
+// it, because go-redis unwraps the error for which a new connection is refused.
 type duplicateError struct{ one, other string }
 
 func (e *duplicateError) Error() string {
@@ -34,8 +34,8 @@ func (e *duplicateError) Error() string {
 
 func (e *duplicateError) Is(target error) bool { return target == ErrDuplicateNode }
 
-// A NoQuorumError says what each node answered. It is an [ErrNoQuorum], and also
-// whatever its nodes' errors are.
+// A NoQuorumError has each node's answer. It is an [ErrNoQuorum], and also all of its nodes'
+// errors.
 type NoQuorumError struct {
 	Op     string // what was attempted: "acquire", "extend", "release"
 	Need   int    // how many nodes must agree
@@ -43,7 +43,7 @@ type NoQuorumError struct {
 	Nodes  []NodeAnswer
 }
 
-// A NodeAnswer is what one node said.
+// A NodeAnswer is the answer of one node.
 type NodeAnswer struct {
 	Address string
 	Agreed  bool
@@ -104,8 +104,8 @@ func (b *Ballot) Err() error {
 	return b.report(b.Answer)
 }
 
-// SoFar is what each node has answered up to now. Unlike the other results of a ballot it
-// may be asked for before the decision: by a caller whose time is over.
+// SoFar returns each node's answer up to now. Unlike the other results of a ballot, it may be read
+// before the decision, by a caller whose time is over.
 func (b *Ballot) SoFar() ([]Answer, *NoQuorumError) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -116,7 +116,7 @@ func (b *Ballot) SoFar() ([]Answer, *NoQuorumError) {
 	return answers, b.report(func(i int) Answer { return answers[i] })
 }
 
-// report says what the nodes have answered.
+// report returns the nodes' answers.
 func (b *Ballot) report(answer func(int) Answer) *NoQuorumError {
 	e := &NoQuorumError{Op: b.motion.Name, Need: b.group.quorum}
 	for i := range b.ops {

@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// An exchange is what one pipeline carries to a node, and what comes back.
+// An exchange is what one pipeline carries to a node and back.
 type exchange struct {
 	calls   []lua.Call
 	parcels []parcel
@@ -19,13 +19,13 @@ type exchange struct {
 	results []result      // one for each call
 }
 
-// A result is what became of a call: its reply, or the error in its place.
+// A result is the result of a call: its reply or its error.
 type result struct {
 	reply any
 	err   error
 }
 
-// run sends the calls by client, in batches if it may.
+// run sends the calls by client, in batches if allowed.
 func (x *exchange) run(ctx context.Context, client redis.UniversalClient, batches bool) {
 	x.parcels = pack(x.parcels, x.calls, batches)
 	for _, p := range x.parcels {
@@ -41,13 +41,13 @@ func (x *exchange) run(ctx context.Context, client redis.UniversalClient, batche
 	}
 }
 
-// heard tells whether the node answered any of the calls.
+// heard reports whether the node answered any of the calls.
 func (x *exchange) heard() bool {
 	return slices.ContainsFunc(x.results, func(r result) bool { return r.err == nil || isRefusal(r.err) })
 }
 
-// unpack sends by themselves the calls of batches that were refused before they began, for
-// what may be one call's fault or does not hold for all of them.
+// unpack sends the calls of refused batches one by one, if the batch was refused before it began,
+// for a reason that may be one call's fault or does not apply to all of them.
 func (x *exchange) unpack(ctx context.Context, client redis.UniversalClient) {
 	var again exchange
 	var places []int
@@ -71,15 +71,15 @@ func (x *exchange) unpack(ctx context.Context, client redis.UniversalClient) {
 	}
 }
 
-// isRefusedTogether tells whether calls were refused as a batch that may be accepted one by
-// one: a key is not this user's, or not this server's, or the server is full.
+// isRefusedTogether reports whether calls that were refused as a batch may be accepted one by one:
+// a key belongs to another user or another server, or the server is full.
 func isRefusedTogether(err error) bool {
 	return isRefusal(err) && slices.ContainsFunc([]string{"NOPERM", "CROSSSLOT", "MOVED", "ASK", "OOM"}, func(prefix string) bool {
 		return strings.HasPrefix(err.Error(), prefix)
 	})
 }
 
-// isRefusal tells an error that a server answered.
+// isRefusal reports whether a server answered with this error.
 func isRefusal(err error) bool {
 	var refusal redis.Error
 	return errors.As(err, &refusal)
@@ -94,8 +94,8 @@ func (x *exchange) emptied() exchange {
 	return exchange{calls: x.calls[:0], parcels: x.parcels[:0], cmds: x.cmds[:0], results: x.results[:0]}
 }
 
-// resend sends by source what the server did not know by its hash: it did nothing
-// for those.
+// resend sends by source the scripts that the server did not know by their hash: it did nothing for
+// those.
 func (x *exchange) resend(ctx context.Context, client redis.UniversalClient) {
 	var unknown []int
 	for i, cmd := range x.cmds {
@@ -132,7 +132,7 @@ func asking(ctx context.Context, cmds []redis.Cmder) []redis.Cmder {
 // A pipeliner is a client, or a single connection of one.
 type pipeliner interface{ Pipeline() redis.Pipeliner }
 
-// send runs cmds in one round trip. What became of each stands in it.
+// send runs cmds in one round trip. Each command then contains its result.
 func send(ctx context.Context, client pipeliner, cmds []redis.Cmder) {
 	pipe := client.Pipeline()
 	_ = pipe.BatchProcess(ctx, asking(ctx, cmds)...)

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// A Footprint records which nodes have the key of one hold, or may have it. It is
-// what the end of the hold has to clean up. It is safe for concurrent use; make one
-// with [Group.NewFootprint] for each hold.
+// A Footprint records which nodes have the key of one hold, or may have it. The end of the hold has
+// to clean it up. It is safe for concurrent use; create one with [Group.NewFootprint] for each
+// hold.
 type Footprint struct {
 	mu     sync.Mutex
 	closed bool     // the hold has ended: nothing may create the key any more
@@ -22,8 +22,7 @@ func (f *Footprint) trace(node int) *trace {
 	return &(*f.more)[node-len(f.few)]
 }
 
-// A trace is what one node has of a hold. The key is surely absent only when nothing of
-// it is set.
+// A trace records what one node has of a hold. The key is certainly absent only if no field is set.
 type trace struct {
 	flying  uint16 // creating commands without an answer yet
 	present bool   // a creating command was answered with yes
@@ -31,7 +30,7 @@ type trace struct {
 	late    bool   // of present: answered after the end of the hold
 }
 
-// NewFootprint makes the footprint of a hold that no node has yet.
+// NewFootprint returns the footprint of a hold that no node has yet.
 func (g *Group) NewFootprint() *Footprint {
 	f := new(Footprint)
 	if n := len(g.nodes) - len(f.few); n > 0 {
@@ -41,14 +40,14 @@ func (g *Group) NewFootprint() *Footprint {
 	return f
 }
 
-// Close forbids whatever would create the key from now on, except what was sent already.
+// Close forbids all commands that would create the key from now on, except those already sent.
 func (f *Footprint) Close() {
 	f.mu.Lock()
 	f.closed = true
 	f.mu.Unlock()
 }
 
-// create tells whether a creating command may be sent to node, and notes that it is.
+// create reports whether a creating command may be sent to node, and records that it is.
 func (f *Footprint) create(node int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -59,7 +58,7 @@ func (f *Footprint) create(node int) bool {
 	return true
 }
 
-// created notes how a creating command ended.
+// created records how a creating command ended.
 func (f *Footprint) created(node int, yes, known bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -70,8 +69,8 @@ func (f *Footprint) created(node int, yes, known bool) {
 	t.unknown = t.unknown || !known
 }
 
-// remove tells what it takes to be sure that the key is gone from node: nothing, a
-// removal, or a removal with a mark for the command that may come later.
+// remove returns what is needed to be sure that the key is gone from node: nothing, a removal, or a
+// removal with a mark for a command that may come later.
 func (f *Footprint) remove(node int) (needed, mark bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -80,7 +79,7 @@ func (f *Footprint) remove(node int) (needed, mark bool) {
 	return t.present || mark, mark
 }
 
-// removed notes that node has confirmed the removal.
+// removed records that node has confirmed the removal.
 func (f *Footprint) removed(node int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -88,9 +87,9 @@ func (f *Footprint) removed(node int) {
 	t.present, t.unknown, t.late = false, false, false
 }
 
-// open tells whether the key may be on node for longer than its TTL after the end of the
-// hold: a node that was stopped meanwhile writes what it was sent before when it goes on,
-// and be it hours later, whether or not the connection is still there.
+// open reports whether the key may be on node for longer than its TTL after the end of the hold: a
+// node that was stopped runs the commands sent before when it resumes, even hours later, whether or
+// not the connection still exists.
 func (f *Footprint) open(node int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -98,14 +97,14 @@ func (f *Footprint) open(node int) bool {
 	return t.flying > 0 || t.unknown || t.late
 }
 
-// Has tells whether node has said that it has the key, and has not confirmed its removal since.
+// Has reports whether node has said that it has the key, and has not confirmed its removal since.
 func (f *Footprint) Has(node int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.trace(node).present
 }
 
-// Present tells whether any node has said that it has the key.
+// Present reports whether any node has said that it has the key.
 func (f *Footprint) Present() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// Config sets up a [Group]. Each field must be set, except Logger, Samples, Back and Answered.
+// Config configures a [Group]. Each field must be set, except Logger, Samples, Back and Answered.
 type Config struct {
 	NodeTimeout time.Duration // a node silent for so long counts as a no
 	DriftFactor float64       // how far apart two clocks may run: a share of the TTL
@@ -22,14 +22,13 @@ type Config struct {
 	Logger      *slog.Logger  // nil: silent; its handler must not block, as lanes wait for it
 	Samples     []lua.Call    // of lua.Server, about names that a Cluster would spread; none: no batches
 
-	// Back is called when a node answers again after an outage, or is another server than it
-	// was: it may have forgotten what it had. It must not block, nor call the group. nil:
-	// nobody needs to know.
+	// Back is called when a node answers again after an outage, or is another server than before:
+	// it may have forgotten its keys. It must not block, nor call the group. It may be nil.
 	Back func()
 
-	// Answered is called with what each node has said to each motion, its silence included, once
-	// and however late, and how long after the motion was put. Releases that are tried again are left
-	// out. It must be quick, and must not call the group. nil: nobody needs to know.
+	// Answered is called with each node's answer to each motion, including its silence: once,
+	// however late, and with the time since the motion was put. Releases that are tried again are
+	// left out. It must be quick, and must not call the group. It may be nil.
 	Answered func(node int, motion string, took time.Duration, a Answer)
 }
 
@@ -46,7 +45,7 @@ type Group struct {
 	identities map[string]*node // whose server that is; guarded by mu
 }
 
-// New makes a group of nodes. It connects to none of them; see [Group.Meet].
+// New returns a group of nodes. It does not connect to them; see [Group.Handshake].
 func New(nodes []redis.UniversalClient, config Config) (*Group, error) {
 	if len(nodes) == 0 {
 		return nil, errors.New("redlock: no nodes: give at least one Redis client")
@@ -104,8 +103,8 @@ func (g *Group) Size() int { return len(g.nodes) }
 // Quorum is how many nodes must agree: N/2+1 of those configured, never of those connected.
 func (g *Group) Quorum() int { return g.quorum }
 
-// Clustered tells whether a node is a Cluster, in which a message published on one
-// server may be heard by a listener of another.
+// Clustered reports whether a node is a Cluster, in which a message published on one server may be
+// heard by a listener of another.
 func (g *Group) Clustered() bool {
 	return slices.ContainsFunc(g.nodes, func(n *node) bool {
 		_, plain := n.client.(*redis.Client)
@@ -116,10 +115,10 @@ func (g *Group) Clustered() bool {
 // NodeTimeout is how long a node may be silent before it counts as a no.
 func (g *Group) NodeTimeout() time.Duration { return g.config.NodeTimeout }
 
-// Address is what the node at index i is called in errors and logs.
+// Address returns the name of the node at index i in errors and logs.
 func (g *Group) Address(i int) string { return g.nodes[i].address }
 
-// Addresses lists what the nodes are called.
+// Addresses returns the names of the nodes.
 func (g *Group) Addresses() []string {
 	names := make([]string, g.Size())
 	for i := range names {
@@ -128,21 +127,20 @@ func (g *Group) Addresses() []string {
 	return names
 }
 
-// Drift is what clocks may differ by over ttl.
+// Drift is how far clocks may drift apart during ttl.
 func (g *Group) Drift(ttl time.Duration) time.Duration {
 	return time.Duration(float64(ttl)*g.config.DriftFactor) + g.config.DriftFixed
 }
 
-// Validity is until when keys that were written with ttl, by an attempt that began
-// at start, can be relied on: start + TTL - drift, on this process's monotonic
-// clock. The start counts, not the reply: a node may have run the script at any
-// moment in between (traps 1 to 4).
+// Validity is the time until which keys written with ttl, by an attempt that began at start, can be
+// relied on: start + TTL - drift, on this process's monotonic clock. The start counts, not the
+// reply: a node may have run the script at any moment in between (traps 1 to 4).
 func (g *Group) Validity(start time.Time, ttl time.Duration) time.Time {
 	return start.Add(ttl - g.Drift(ttl))
 }
 
-// Close ends every lane and waits for what is in flight. Ballots that are under way
-// lose. It does not close the clients.
+// Close ends every lane and waits for commands in flight. Undecided ballots are lost. It does not
+// close the clients.
 func (g *Group) Close() {
 	var lanes []*lane
 	for _, n := range g.nodes {
@@ -152,8 +150,8 @@ func (g *Group) Close() {
 			lanes = append(lanes, n.shards.close()...)
 		}
 	}
-	// What is queued has a node timeout to be sent. After that nothing is worth a dial
-	// that hangs.
+	// Queued commands have a node timeout to be sent. After that, a dial that hangs is not worth
+	// waiting for.
 	late := time.AfterFunc(2*g.config.NodeTimeout, g.cancel)
 	defer late.Stop()
 	defer g.cancel()

@@ -13,14 +13,14 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// maxHandshakes is how often nodes are asked of which so many are silent that there is no quorum. When all
-// processes of a service start at once, on a machine that has not enough cores for them, it is
-// this process that is late.
+// maxHandshakes is how often nodes are asked if so many are silent that there is no quorum. If all
+// processes of a service start at once, on a machine with too few cores for them, this process
+// itself is late.
 const maxHandshakes = 5
 
-// Handshake connects to every node and returns nil if a quorum can vote. With nodes that
-// are missing there is one later, when they can be reached. A node that never could vote, as
-// it is another one's server or refuses scripts, is an error even beside a quorum.
+// Handshake connects to every node and returns nil if a quorum can vote. Missing nodes have theirs
+// later, when they can be reached. If a node can never vote, because it is another node's server or
+// refuses scripts, Handshake returns an error even if there is a quorum.
 func (g *Group) Handshake(ctx context.Context) error {
 	for tries := 1; ; tries++ {
 		b, err := g.Decide(ctx, Motion{
@@ -40,7 +40,7 @@ func (g *Group) Handshake(ctx context.Context) error {
 	}
 }
 
-// met tells what became of a handshake.
+// met returns the result of a handshake.
 func (g *Group) met(ctx context.Context, b *Ballot) error {
 	var missing []string
 	for i, n := range g.nodes {
@@ -65,9 +65,8 @@ func (g *Group) met(ctx context.Context, b *Ballot) error {
 	return nil
 }
 
-// patience is how long a handshake with the node may take. A ClusterClient may first ask a
-// server that is stuck which other servers there are, and waits for it for as long as it is
-// set to.
+// patience is how long a handshake with the node may take. A ClusterClient may first ask a stuck
+// server for the other servers, and waits for it as long as it is configured to.
 func (n *node) patience() time.Duration {
 	p := patience(n.group.config.NodeTimeout)
 	if n.shards != nil {
@@ -76,21 +75,21 @@ func (n *node) patience() time.Duration {
 	return p
 }
 
-// handshakeAgain is how long a node that was refused is not asked again.
+// handshakeAgain is the pause before a refused node is asked again.
 const handshakeAgain = time.Second
 
-// patience is for what is not once per lock: longer than a command takes.
+// patience is for steps that do not happen with every lock: it is longer than a command takes.
 func patience(nodeTimeout time.Duration) time.Duration { return max(5*nodeTimeout, time.Second) }
 
-// final are the refusals that asking again does not change. Servers before Redis 7
-// put what went wrong inside a script into the middle of a longer sentence, and later
-// ones word it differently.
+// final are the refusals that do not change when the request is repeated. Servers before Redis 7
+// put an error inside a script into the middle of a longer sentence, and later servers word it
+// differently.
 var final = []string{
 	"NOPERM", "NOAUTH", "WRONGPASS", "WRONGTYPE", "CROSSSLOT", "unknown command", "Unknown Redis command", "Unknown command",
 	"The user executing the script", "ACL failure in script", "fencing counter is not a number",
 }
 
-// isFinal tells a refusal for good from one that passes, such as LOADING.
+// isFinal distinguishes a permanent refusal from one that passes, such as LOADING.
 func isFinal(err error) bool {
 	if errors.Is(err, redis.ErrClosed) {
 		return true // by whoever made the client
@@ -102,9 +101,9 @@ func isFinal(err error) bool {
 	return slices.ContainsFunc(final, func(s string) bool { return strings.Contains(refusal.Error(), s) })
 }
 
-// handshake learns which server the node is. Until then it has no vote: the same server under
-// two addresses must not vote twice (trap 18). It is asked again after it turned out to be
-// another's.
+// handshake finds out which server the node is. Until then it has no vote: the same server under
+// two addresses must not vote twice (trap 18). It is repeated if the server turned out to be
+// another node's.
 func (n *node) handshake(ctx context.Context) error {
 	if n.identified.Load() {
 		return nil
@@ -133,8 +132,8 @@ func (n *node) handshake(ctx context.Context) error {
 	return err
 }
 
-// doubt has another handshake made if a connection of it was one to another node's server. The
-// others, which are to its own, were asked when they were made.
+// doubt starts another handshake if one of the node's connections led to another node's server. The
+// other connections, which lead to its own server, were checked when they were made.
 func (n *node) doubt(err error) {
 	if !errors.Is(err, ErrDuplicateNode) {
 		return
@@ -145,14 +144,14 @@ func (n *node) doubt(err error) {
 	n.refused, n.refusedAt = err, time.Now()
 }
 
-// isUnfit tells whether a server said what keeps it from voting.
+// isUnfit reports whether a server said what keeps it from voting.
 func isUnfit(err error) bool { return errors.Is(err, ErrDuplicateNode) || errors.Is(err, ErrUnfit) }
 
-// failover is what go-redis calls the address of a client that asks a Sentinel.
+// failover is go-redis' name for the address of a client that asks a Sentinel.
 const failover = "FailoverClient"
 
-// plainAddress identifies a server that does not tell its run_id. The default
-// address says nothing: clients with a dialer of their own all have it.
+// plainAddress identifies a server that does not tell its run_id. The default address identifies
+// nothing: all clients with their own dialer have it.
 func plainAddress(c *redis.Client) string {
 	switch o := c.Options(); o.Addr {
 	case "localhost:6379", failover:

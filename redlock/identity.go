@@ -17,10 +17,10 @@ import (
 // with it. Batches need 7.0, and are not used before.
 var least = [2]int{6, 2}
 
-// watch has client, a copy of the user's with a time limit of its own, ask each connection
-// that it makes whose it is: the address may be another node's by then. The user's client
-// and its options stay as they are, and what it connects for itself is not asked. A group
-// of one node has no other that could count the server, too.
+// watch makes client, a copy of the user's client with its own time limit, ask each new connection
+// whose server it has reached: the address may be another node's by then. The user's client and its
+// options stay as they are, and connections that it makes for its own commands are not checked. In
+// a group of one node, no other node could count the server, too.
 func (n *node) watch(client *redis.Client) *redis.Client {
 	if n.group.quorum == 1 {
 		return client
@@ -42,8 +42,8 @@ func (n *node) watch(client *redis.Client) *redis.Client {
 	return client
 }
 
-// register claims the server called id for n, for as long as the group lives: connections
-// to it may, too.
+// register claims the server called id for n, for as long as the group lives, because connections
+// to it may live so long, too.
 func (g *Group) register(n *node, id string) error {
 	n = n.root()
 	g.mu.Lock()
@@ -61,8 +61,8 @@ func (g *Group) register(n *node, id string) error {
 	return nil
 }
 
-// identify learns which server the node is, and whether it can vote. A Cluster's servers
-// are met one by one.
+// identify finds out which server the node is, and whether it can vote. A Cluster's servers are met
+// one by one.
 func (n *node) identify(ctx context.Context) error {
 	if n.shards != nil {
 		return n.shards.handshake(ctx)
@@ -88,7 +88,8 @@ func (n *node) identify(ctx context.Context) error {
 	return n.group.register(n, id)
 }
 
-// fit tells why a server cannot vote, if it cannot. One that tells nothing may.
+// fit returns why a server cannot vote, or nil. A server that tells nothing may vote. A Cluster and
+// a Sentinel know which servers are replicas, and may take a moment to say so.
 func (n *node) fit(server, replication map[string]string) error {
 	if version := server["redis_version"]; version != "" && older(version) {
 		return fmt.Errorf("%w: %s runs Redis %s, the minimum is %d.%d", ErrUnfit, n.address, version, least[0], least[1])
@@ -115,9 +116,9 @@ func older(version string) bool {
 	return false
 }
 
-// warmUp asks for the role by a connection for pipelines, for which go-redis has a pool of
-// its own. To make one takes four round trips, which may be more than a node timeout: the
-// first hand-over would be too late.
+// warmUp asks for the role over a connection for pipelines, for which go-redis has a separate pool.
+// Opening one takes four round trips, which may be more than a node timeout: the first hand-over
+// would be too late.
 func warmUp(ctx context.Context, client redis.UniversalClient) map[string]string {
 	cmd := lua.NewCmd(ctx, "info", "replication")
 	send(ctx, client, []redis.Cmder{cmd}) // refused or not
@@ -125,7 +126,7 @@ func warmUp(ctx context.Context, client redis.UniversalClient) map[string]string
 	return fields(text)
 }
 
-// info asks a server for a section of INFO. It is empty where the server does not tell.
+// info asks a server for a section of INFO. It is empty if the server does not tell.
 func info(ctx context.Context, client interface {
 	Process(context.Context, redis.Cmder) error
 }, section string) (map[string]string, error) {

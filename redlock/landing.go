@@ -2,8 +2,8 @@ package redlock
 
 import "github.com/redis/go-redis/v9"
 
-// learn has the node asked whether batches work, if f would have gained by that. It is
-// called by a runner, which join waits for.
+// learn asks the node whether batches work, if f would have gained by that. A runner calls it, and
+// join waits for the runner.
 func (l *lane) learn(f *flight) {
 	if f.heard() && l.node.batching.due(len(f.sent)) {
 		plain := l.node.patient.(*redis.Client) // others have no samples
@@ -11,8 +11,8 @@ func (l *lane) learn(f *flight) {
 	}
 }
 
-// land notes that a flight is over, and returns what is still to be done for its ops.
-// Called with mu held.
+// land records that a flight is over, and returns what remains to be done for its ops. Called with
+// mu held.
 func (l *lane) land(f *flight, end landing) (rest unsettled) {
 	if f.stuck {
 		l.stuck--
@@ -33,8 +33,8 @@ func (l *lane) land(f *flight, end landing) (rest unsettled) {
 	return rest
 }
 
-// settle takes care of ops whose flight did not do for them, now that it has landed and
-// knows nothing of them any more.
+// settle handles the ops that their flight did not settle, now that it has landed and no longer
+// refers to them.
 func (l *lane) settle(rest unsettled) {
 	for _, o := range rest.owed {
 		l.owe(o)

@@ -5,23 +5,22 @@ import (
 	"time"
 )
 
-// A lane is the way to one node: a queue that runners drain into pipelines, flight by
-// flight. While a flight is away, what arrives gathers for the next one: that is how
-// concurrent callers share round trips. To a near node one flight at a time is best,
-// as it carries the most, or two when there is much to carry; to a far one several are
-// away at once, so that nobody waits for another's round trip before its own.
+// A lane is the connection to one node: a queue that runners drain into pipelines, flight by
+// flight. While a flight is in flight, new commands gather for the next one: that is how concurrent
+// callers share round trips. For a near node one flight at a time is best, because it carries the
+// most, or two if there is much to carry. For a far node several are in flight at once, so that no
+// caller waits for another's round trip before its own.
 //
-// Commands about one key are executed in the order of the queue, as long as the node
-// answers: a second one waits until the flight of the first has landed. A flight that
-// is silent for the node timeout no longer holds up anyone: another runner passes it,
-// on a connection of its own. From then on order is not kept, nor where a server refuses a
-// part of a flight that is sent again in another way; and nothing relies on it: a removal
-// that might overtake a creation carries a mark.
+// Commands about one key are executed in the order of the queue, as long as the node answers: a
+// second one waits until the flight of the first has landed. A flight that is silent for the node
+// timeout no longer holds up anyone: another runner passes it, on its own connection. From then on
+// the order is not kept, nor is it if a server refuses a part of a flight that is sent again in
+// another way. Nothing relies on it: a removal that might overtake a creation carries a mark.
 //
-// What waits in the queue for longer than its ballot would wait is dropped unsent, or for
-// longer than Motion.Unsent if the node answers what is sent: a crowd waits for itself. A
-// stuck node therefore holds on to a node timeout's worth of commands, however long
-// it is stuck, and has nothing to clean up for those that were dropped.
+// A command that waits in the queue for longer than its ballot waits is dropped unsent; or for
+// longer than Motion.Unsent if the node answers other commands, because then the callers wait for
+// each other. A stuck node therefore receives only a node timeout's worth of commands, however long
+// it is stuck, and dropped commands need no clean-up.
 type lane struct {
 	node    *node
 	timeout time.Duration
@@ -66,7 +65,7 @@ func newLane(n *node, timeout time.Duration) *lane {
 	return l
 }
 
-// submit queues o and has it leave. It never blocks.
+// submit queues o to be sent. It never blocks.
 func (l *lane) submit(o *op) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,14 +74,14 @@ func (l *lane) submit(o *op) {
 	}
 }
 
-// prepare queues o, which leaves with what is submitted next, or with send.
+// prepare queues o, to be sent with the next submitted op, or with send.
 func (l *lane) prepare(o *op) {
 	l.mu.Lock()
 	l.queued(o)
 	l.mu.Unlock()
 }
 
-// send has o leave, which was prepared, if it has not.
+// send sends o, which was prepared, if it has not been sent.
 func (l *lane) send(o *op) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -91,7 +90,7 @@ func (l *lane) send(o *op) {
 	}
 }
 
-// flush has leave what was prepared and has not left.
+// flush sends the prepared ops that have not been sent.
 func (l *lane) flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,8 +99,8 @@ func (l *lane) flush() {
 	}
 }
 
-// queued adds o to the queue, unless the lane is closed or must not send it. Called with
-// mu held, which it gives up for a moment then.
+// queued adds o to the queue, unless the lane is closed or must not send it. Called with mu held,
+// which it releases for a moment in that case.
 func (l *lane) queued(o *op) bool {
 	var refused error
 	switch {
@@ -129,7 +128,7 @@ func (l *lane) queued(o *op) bool {
 	return true
 }
 
-// ails tells whether the node did not answer the last time, or does not now.
+// ails reports whether the node did not answer the last time, or does not answer now.
 func (l *lane) ails() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,7 +148,7 @@ func (l *lane) retire(since time.Time) bool {
 	return true
 }
 
-// close refuses new work. What is queued is still sent, or dropped in its time.
+// close refuses new work. Queued commands are still sent, or dropped in time.
 func (l *lane) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,9 +22,9 @@ type node struct {
 	of      *node   // the Cluster whose shard it is; nil: it is none
 	silent  error   // ErrSilent, with the shard's address
 
-	// Both share client's connections. A pipeline waits longer than its ballots do,
-	// so that stragglers are still read; a caller's own command does not. Only a
-	// plain client can be told how long to wait; with others, quick is nil.
+	// Both share client's connections. A pipeline waits longer than its ballots do, so that late
+	// answers are still read; a caller's own command does not. Only a plain client can be told how
+	// long to wait; for others, quick is nil.
 	patient redis.UniversalClient
 	quick   redis.UniversalClient
 
@@ -55,8 +55,8 @@ func newNode(g *Group, client redis.UniversalClient, timeout time.Duration) *nod
 	return n
 }
 
-// newShard makes a node of one master of a Cluster. Keys of one shard may be of many slots,
-// which a script's keys must not be: there are no batches.
+// newShard makes a node of one master of a Cluster. The keys of one shard may be in many slots, but
+// a script's keys must share one: so there are no batches.
 func newShard(cluster *node, master *redis.Client) *node {
 	n := newNode(cluster.group, master, cluster.group.config.NodeTimeout)
 	n.batching.samples = nil
@@ -65,7 +65,7 @@ func newShard(cluster *node, master *redis.Client) *node {
 	return n
 }
 
-// root is the node that n is a part of.
+// root returns the node that n is a part of.
 func (n *node) root() *node {
 	if n.of != nil {
 		return n.of
@@ -73,7 +73,7 @@ func (n *node) root() *node {
 	return n
 }
 
-// way is the lane for commands about key.
+// way returns the lane for commands about key.
 func (n *node) way(key string) *lane {
 	if n.shards == nil {
 		return n.lane
@@ -81,7 +81,7 @@ func (n *node) way(key string) *lane {
 	return n.shards.lane(key)
 }
 
-// blame tells which shard of a Cluster an error comes from.
+// blame adds the shard of a Cluster to its error.
 func (n *node) blame(err error) error {
 	if n.of == nil || err == nil {
 		return err
@@ -89,7 +89,7 @@ func (n *node) blame(err error) error {
 	return fmt.Errorf("shard %s: %w", n.address, err)
 }
 
-// connections is how many connections to one server the client keeps at the most.
+// connections returns the maximum number of connections that the client keeps to one server.
 func (n *node) connections() int {
 	switch c := n.client.(type) {
 	case *redis.Client:
@@ -108,11 +108,11 @@ func connections(size, most int) int {
 	return size
 }
 
-// known tells whether the node has had its handshake and may vote.
+// known reports whether the node has had its handshake and may vote.
 func (n *node) known() bool { return n.identified.Load() }
 
-// fly sends the calls of f by client in one pipeline and settles each op. Removals that
-// the node did not confirm are owed.
+// fly sends the calls of f by client in one pipeline and settles each op. Removals that the node
+// did not confirm stay pending.
 func (n *node) fly(ctx context.Context, client redis.UniversalClient, f *flight) landing {
 	if err := n.handshake(ctx); err != nil {
 		f.silence = err
@@ -152,7 +152,7 @@ func (n *node) fly(ctx context.Context, client redis.UniversalClient, f *flight)
 	return end
 }
 
-// forward has o, which came to a Cluster's own lane, go on by that of its shard.
+// forward sends o, which came to a Cluster's own lane, by the lane of its shard.
 func (n *node) forward(f *flight, o *op) bool {
 	if n.shards == nil || o.stray {
 		return false
@@ -165,7 +165,7 @@ func (n *node) forward(f *flight, o *op) bool {
 	return true
 }
 
-// land settles o, or has it go on by another lane.
+// land settles o, or passes it to another lane.
 func (n *node) land(f *flight, o *op, reply any, err error) landing {
 	if n.of != nil {
 		if to := n.of.shards.redirect(n, o, err); to != nil {
@@ -188,7 +188,7 @@ func (n *node) land(f *flight, o *op, reply any, err error) landing {
 	return answered
 }
 
-// flyOne is fly for what goes alone.
+// flyOne is fly for a single op.
 func (n *node) flyOne(ctx context.Context, client redis.UniversalClient, f *flight) landing {
 	o := f.ops[0]
 	call, ok := o.call()
@@ -199,7 +199,7 @@ func (n *node) flyOne(ctx context.Context, client redis.UniversalClient, f *flig
 	return n.land(f, o, reply, err)
 }
 
-// address is what a client is called in errors and logs.
+// address returns the name of a client in errors and logs.
 func address(client redis.UniversalClient) string {
 	switch c := client.(type) {
 	case *redis.Client:

@@ -8,19 +8,19 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// An outage is what a lane knows of its node's being down, for the log: one record when it
-// begins and one when it is over, not one for each command.
+// An outage is a lane's record of an outage of its node, for the log: one entry when it begins and
+// one when it is over, not one for each command.
 type outage struct{ since time.Time } // zero: the node is not down
 
-// isOutage tells whether err shows that the node cannot be reached, and not that it refuses
-// something, or that this process gave up or had no connection to spare.
+// isOutage reports whether err shows that the node cannot be reached, rather than that it refuses
+// something, or that this process gave up or had no free connection.
 func isOutage(err error) bool {
 	var refusal redis.Error
 	return err != nil && !errors.As(err, &refusal) && !errors.Is(err, context.Canceled) &&
 		!errors.Is(err, redis.ErrClosed) && !errors.Is(err, redis.ErrPoolTimeout) && !errors.Is(err, redis.ErrPoolExhausted)
 }
 
-// down notes that the node did not answer. Called with mu held.
+// down records that the node did not answer. Called with mu held.
 func (l *lane) down(why error) {
 	if l.closed || !l.outage.since.IsZero() || !l.node.known() || l.node.group.ctx.Err() != nil {
 		return // a node that never had a handshake is logged by that
@@ -29,7 +29,7 @@ func (l *lane) down(why error) {
 	l.node.group.config.Logger.Warn("redlock: a node is down", "node", l.node.address, "error", why)
 }
 
-// back notes that the node has answered. Called with mu held.
+// back records that the node has answered. Called with mu held.
 func (l *lane) back() {
 	if l.outage.since.IsZero() {
 		return

@@ -8,13 +8,12 @@ import (
 )
 
 // pendingReleases are the removals that a node has not confirmed. They are tried again, all
-// together and with a growing pause, until each is confirmed or its key has
-// outlived its TTL anyway (I5).
+// together and with a growing pause, until each is confirmed or its key has certainly expired (I5).
 //
-// A key has not outlived its TTL if the command that creates it may still be in the socket
-// of a server that is stopped. Such a removal is owed until it is confirmed, if need be for
-// days. That takes no more memory with time: once so many are owed, a node that does not
-// answer is sent nothing more that creates a key.
+// A key may not have expired if the command that creates it is still in the socket of a stopped
+// server. Such a removal stays pending until it is confirmed, for days if necessary. That takes no
+// more memory over time: once too many are pending, a silent node is sent no more commands that
+// create a key.
 type pendingReleases struct {
 	ops   []*op
 	timer *time.Timer
@@ -27,11 +26,11 @@ type pendingReleases struct {
 
 const (
 	maxPause = time.Second
-	// maxOpen bounds the removals that are owed for as long as a node is silent.
+	// maxOpen bounds the removals that stay pending for as long as a node is silent.
 	maxOpen = maxFlight
 )
 
-// counts tells one count of a lane from the next, and from those of all other lanes.
+// counts distinguishes the counts of a lane from one another, and from those of all other lanes.
 var counts atomic.Uint64
 
 func (d *pendingReleases) init(l *lane) {
@@ -51,15 +50,14 @@ func (d *pendingReleases) stop() {
 	d.ops = nil
 }
 
-// answered notes that the node is not silent. Called with the lane's mu held.
+// answered records that the node is not silent. Called with the lane's mu held.
 func (d *pendingReleases) answered() {
 	if d.open > 0 {
 		d.open, d.count = 0, counts.Add(1)
 	}
 }
 
-// note counts o if it is the removal of a key that may still be created. Called with the
-// lane's mu held.
+// note counts o if it removes a key that may still be created. Called with the lane's mu held.
 func (d *pendingReleases) note(o *op) {
 	if m := &o.ballot.motion; m.Removes && o.counted != d.count && m.Footprint.open(o.node) {
 		o.counted = d.count
@@ -67,7 +65,7 @@ func (d *pendingReleases) note(o *op) {
 	}
 }
 
-// owe notes that o's removal is not confirmed.
+// owe records that o's removal is not confirmed.
 func (l *lane) owe(o *op) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,7 +75,7 @@ func (l *lane) owe(o *op) {
 		return
 	}
 	d.note(o)
-	// Nothing owed for a while: the node had recovered, this is a new failure.
+	// Nothing was pending for a while: the node had recovered, and this is a new failure.
 	if now.Sub(d.last) > 3*maxPause {
 		d.pause.Reset()
 	}
@@ -89,7 +87,7 @@ func (l *lane) owe(o *op) {
 	}
 }
 
-// collect tries again what is owed.
+// collect tries the pending removals again.
 func (l *lane) collect() {
 	now := time.Now()
 	l.mu.Lock()
@@ -113,8 +111,8 @@ func (l *lane) collect() {
 	}
 }
 
-// overdrawn tells whether nothing that creates a key may be sent any more, as the node is
-// silent and enough is owed to it. Called with mu held.
+// overdrawn reports whether no command that creates a key may be sent any more, because the node is
+// silent and too many removals are pending. Called with mu held.
 func (l *lane) overdrawn() bool {
 	return l.pending.open >= maxOpen && (l.failing || l.stuck > 0)
 }

@@ -7,18 +7,18 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// maxMoves bounds how often a command is sent to another server: two that each name the
-// other must not have it for ever.
+// maxMoves bounds how often a command is sent to another server: two servers that name each other
+// must not exchange it forever.
 const maxMoves = 4
 
-// A move is an op that is to go on by another lane, with its flight landed.
+// A move is an op that continues on another lane, after its flight has landed.
 type move struct {
 	op *op
 	to *lane
 }
 
-// redirect tells by which lane o is to be sent again, which the shard n answered with err;
-// nil if that is the answer. The server did nothing for a command that it redirects.
+// redirect returns the lane by which to send o again, which the shard n answered with err; nil if
+// that is the final answer. The server did nothing for a command that it redirects.
 func (s *shards) redirect(n *node, o *op, err error) *lane {
 	if err == nil {
 		return nil
@@ -58,8 +58,8 @@ func (s *shards) redirect(n *node, o *op, err error) *lane {
 		return nil
 	}
 	if errors.Is(err, redis.ErrClosed) {
-		// The ClusterClient closes what it has for servers that have left. If it has
-		// nothing else for the key, it is closed itself.
+		// The ClusterClient closes its clients for servers that have left. If it has no other
+		// client for the key, it is closed itself.
 		if to := s.lane(o.key()); to != n.lane {
 			return to
 		}
@@ -67,7 +67,7 @@ func (s *shards) redirect(n *node, o *op, err error) *lane {
 	return nil
 }
 
-// redirection is the address in MOVED and ASK.
+// redirection returns the address in MOVED and ASK.
 func redirection(text string) string {
 	return text[strings.LastIndexByte(text, ' ')+1:]
 }

@@ -7,21 +7,21 @@ import (
 )
 
 const (
-	// maxTries bounds the flights to a node that are away at once, stuck ones included, but
-	// for those that its distance allows beside the first. Where the first is stuck, each of
-	// the others is a try whether a new connection gets through where an old one does not.
+	// maxTries bounds the concurrent flights to a node, including stuck ones, but not those that
+	// its distance allows beside the first. If the first is stuck, each of the others tries whether
+	// a new connection gets through where an old one does not.
 	maxTries = 4
-	// maxTry bounds the commands in a try: what is sent to a stuck node may have to be
-	// cleaned up after it for a long time.
+	// maxTry bounds the commands in a try: commands that are sent to a stuck node may need clean-up
+	// for a long time.
 	maxTry = 16
-	// workTime is more than a command of a large flight takes a node, and this process, on a
-	// machine that is busy.
+	// workTime is more than a command of a large flight takes a node and this process on a busy
+	// machine.
 	workTime = 200 * time.Microsecond
-	// maxHere bounds what a caller takes along.
+	// maxHere bounds the number of commands that a caller takes along.
 	maxHere = 4
 )
 
-// start has a runner look at the queue, for o. Called with mu held.
+// start makes a runner look at the queue, for o. Called with mu held.
 func (l *lane) start(o *op) {
 	if l.busy > 0 {
 		l.help(o)
@@ -31,14 +31,14 @@ func (l *lane) start(o *op) {
 	l.wakeMain()
 }
 
-// wakeMain has the main runner work, for which busy counts already. It cannot block: only
-// who raises busy from zero sends, or hands on what counted for itself. Called with mu held,
-// so that the main runner is not told after it has ended.
+// wakeMain makes the main runner work; busy counts it already. It cannot block: only the caller
+// that raises busy from zero sends, or a runner that hands on its own count. Called with mu held,
+// so that the main runner is not woken after it has ended.
 func (l *lane) wakeMain() { l.wake <- struct{}{} }
 
-// help starts another runner for o, beside those at work, if that is of use: each of
-// them is stuck, or the node is far or much is queued for it, and o need not wait for a
-// flight that is away. Called with mu held.
+// help starts another runner for o, beside those at work, if that helps: each of them is stuck, or
+// the node is far or has a long queue, and o need not wait for a flight in progress. Called with mu
+// held.
 func (l *lane) help(o *op) {
 	working := l.busy - l.stuck
 	if l.closed || l.busy >= l.window.width-1+maxTries || working > 0 && !l.beside(working) {
@@ -65,16 +65,15 @@ func (l *lane) help(o *op) {
 	}()
 }
 
-// beside tells whether another runner is of use beside so many that are not stuck: the
-// node is far, or it is near, what is away is not large, and a crowd waits. Called with
-// mu held.
+// beside reports whether another runner helps beside so many that are not stuck: the node is far,
+// or it is near, the current flight is not large, and a crowd waits. Called with mu held.
 func (l *lane) beside(working int) bool {
 	return working < l.window.width || working == 1 && l.stuck == 0 && l.window.splits() && len(l.queue) >= crowd
 }
 
-// runHere runs what was prepared, and o behind it unless it is nil, on the caller's
-// goroutine if the lane is idle and the caller can wait for the node: with one node and
-// one caller, a hand-over to another goroutine and back would cost more than the lock.
+// runHere runs the prepared ops, and then o unless it is nil, on the caller's goroutine, if the
+// lane is idle and the caller can wait for the node. With one node and one caller, a hand-over to
+// another goroutine and back would cost more than the lock.
 func (l *lane) runHere(ctx context.Context, o *op) bool {
 	if l.node.quick == nil {
 		return false
@@ -144,8 +143,8 @@ func (l *lane) run() {
 	}
 }
 
-// remains tells whether the main runner has to send something after the end: what was
-// queued before is still sent, and what was prepared, too.
+// remains reports whether the main runner has something to send after the end: commands queued
+// before are still sent, and prepared ones, too.
 func (l *lane) remains() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -161,7 +160,7 @@ func (l *lane) remains() bool {
 	return true
 }
 
-// drain sends what is queued, flight by flight, until nothing is.
+// drain sends the queue, flight by flight, until it is empty.
 func (l *lane) drain() {
 	for {
 		f := l.take()
@@ -181,9 +180,9 @@ func (l *lane) drain() {
 	}
 }
 
-// take makes a flight of what is queued and need not wait for another flight. With
-// nothing to send the runner is no longer busy: what still waits for a flight is
-// taken by the runner of that flight.
+// take makes a flight of the queued commands that need not wait for another flight. With nothing to
+// send, the runner is no longer busy: the commands that still wait for a flight are taken by that
+// flight's runner.
 func (l *lane) take() *flight {
 	l.mu.Lock()
 	defer l.mu.Unlock()

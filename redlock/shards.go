@@ -12,25 +12,24 @@ import (
 )
 
 const (
-	// idleShard is for how long a shard's lane may have nothing to send before it is closed,
-	// once there is another to be opened: masters come and go with each failover.
+	// idleShard is how long a shard's lane may have nothing to send before it is closed when
+	// another one must be opened: masters come and go with each failover.
 	idleShard = time.Minute
 	// reloadAfter is how often the client is asked to look at the Cluster again.
 	reloadAfter = 500 * time.Millisecond
 )
 
-// shards are the masters of a Cluster, which is one node: each name lives on one of them.
-// Each has a lane of its own, so that one that is stuck holds up no name of another, and
-// a command goes to the lane of the master that the user's client takes for its key's.
+// shards are the masters of a Cluster, which is one node: each name lives on one of them. Each has
+// a lane of its own, so that a stuck master holds up no name of another. A command goes to the lane
+// of the master that the user's client considers responsible for its key.
 //
-// That may be the wrong one: slots move, and replicas take over. The server then says where
-// to go, and the command goes to that lane; see redirect. A command that was sent later may
-// then be executed before it, which is as if the lane had been stuck: nothing relies on
-// order there.
+// That may be the wrong master: slots move, and replicas take over. The server then says where to
+// go, and the command goes to that lane; see redirect. A command that was sent later may then run
+// before it, as if the lane had been stuck: nothing relies on the order there.
 //
-// The node's own lane remains for what has no shard: commands before the Cluster was known,
-// and those sent to a server that the client has not heard of yet. The ClusterClient finds
-// the way for these.
+// The node's own lane remains for commands without a shard: those from before the Cluster was
+// known, and those for a server that the client has not heard of yet. The ClusterClient routes
+// these.
 type shards struct {
 	node   *node
 	client *redis.ClusterClient
@@ -52,8 +51,8 @@ func newShards(n *node, client *redis.ClusterClient) *shards {
 	}
 }
 
-// lane is the way to the master of key. It never blocks once the Cluster is known: from then
-// on the client has an idea of who that is.
+// lane returns the lane to the master of key. It never blocks once the Cluster is known: from then
+// on the client remembers its masters.
 func (s *shards) lane(key string) *lane {
 	if !s.node.known() {
 		return s.node.lane
@@ -68,7 +67,7 @@ func (s *shards) lane(key string) *lane {
 	return s.laneOf(master)
 }
 
-// laneOf is the way to one master.
+// laneOf returns the lane to one master.
 func (s *shards) laneOf(master *redis.Client) *lane {
 	s.mu.RLock()
 	l := s.lanes[master]
@@ -91,7 +90,7 @@ func (s *shards) laneOf(master *redis.Client) *lane {
 	return l
 }
 
-// any is the way to some master that is known, for what concerns no key.
+// any returns the lane to some known master, for commands without a key.
 func (s *shards) any() *lane {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -121,7 +120,7 @@ func (s *shards) retire() {
 	}
 }
 
-// close closes every lane, and has no new one opened.
+// close closes every lane, and prevents new ones.
 func (s *shards) close() []*lane {
 	s.mu.Lock()
 	s.closed = true
@@ -136,8 +135,8 @@ func (s *shards) close() []*lane {
 	return all
 }
 
-// reload has the client look at the Cluster again: it does so by itself once a minute, and
-// does not when a master is gone.
+// reload makes the client look at the Cluster again. It does that by itself once a minute, but not
+// when a master is gone.
 func (s *shards) reload() {
 	now := time.Now()
 	s.mu.Lock()
@@ -151,8 +150,8 @@ func (s *shards) reload() {
 	}
 }
 
-// handshake is with every master that can be reached, and fails if none can. Those that
-// cannot have theirs when they are back: what concerns their slots fails until then.
+// handshake meets every master that can be reached, and fails if none can. The others have theirs
+// when they are back: commands about their slots fail until then.
 func (s *shards) handshake(ctx context.Context) error {
 	var mu sync.Mutex
 	var masters []*redis.Client
@@ -177,8 +176,8 @@ func (s *shards) handshake(ctx context.Context) error {
 			met <- l
 		})
 	}
-	// A master that is stuck tells nothing for long. As soon as another one can vote, so
-	// can the Cluster.
+	// A stuck master does not answer for a long time. As soon as another master can vote, so can
+	// the Cluster.
 	var grace <-chan time.Time
 	for range masters {
 		select {
@@ -197,7 +196,7 @@ func (s *shards) handshake(ctx context.Context) error {
 	return s.outcome(ctx, masters, errs)
 }
 
-// outcome tells what became of the handshakes with masters.
+// outcome returns the result of the handshakes with masters.
 func (s *shards) outcome(ctx context.Context, masters []*redis.Client, errs map[*lane]error) error {
 	var missing []string
 	var first error
@@ -232,7 +231,7 @@ func (s *shards) outcome(ctx context.Context, masters []*redis.Client, errs map[
 	return nil
 }
 
-// slots names the masters at addresses with the slots they have, as well tells them.
+// slots names the masters at addresses with their slots, as far as well knows them.
 func (s *shards) slots(ctx context.Context, well *redis.Client, addresses []string) []string {
 	ranges := make(map[string][]string)
 	slots, _ := well.ClusterSlots(ctx).Result() //nolint:staticcheck // CLUSTER SHARDS came with Redis 7; without an answer the addresses must do

@@ -2,8 +2,8 @@ package redlock
 
 import "time"
 
-// arm has the sweeper fire at t at the latest. In a row of ballots it is set for the
-// first of them, so that each costs a comparison and not a timer. Called with mu held.
+// arm makes the sweeper fire at t at the latest. In a row of ballots it is set for the first of
+// them, so that each costs a comparison and not a timer. Called with mu held.
 func (l *lane) arm(t time.Time) {
 	if l.sweepAt.IsZero() || t.Before(l.sweepAt) {
 		l.sweepAt = t
@@ -18,9 +18,9 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// lag tells by how much this process is behind, from when the sweep was due: on a machine
-// that is busy, an answer that has come may wait for as long until it is read. So much the
-// node is not to blame for. It is no more than the node timeout, and soon forgotten.
+// lag returns how late this process is, measured from when the sweep was due. On a busy machine, an
+// answer that has arrived may wait as long until it is read, and the node is not to blame for that.
+// lag is no more than the node timeout, and soon forgotten.
 func (l *lane) lag(now time.Time) time.Duration {
 	l.behind /= 2
 	if !l.sweepAt.IsZero() {
@@ -32,8 +32,8 @@ func (l *lane) lag(now time.Time) time.Duration {
 	return l.behind
 }
 
-// sweep times out what has waited too long, queued or in flight, and has another
-// runner pass a stuck one.
+// sweep times out commands that have waited too long, queued or in flight, and lets another runner
+// pass a stuck one.
 func (l *lane) sweep() {
 	now := time.Now()
 	l.mu.Lock()
@@ -87,7 +87,7 @@ func (l *lane) sweep() {
 	l.queue = kept
 	if !next.IsZero() {
 		if len(kept) > maxFlight {
-			// Each look costs; nobody needs to know of a timeout to the millisecond then.
+			// Each look costs time, and nobody needs to know of a timeout to the millisecond.
 			next = latest(next, now.Add(l.timeout/16))
 		}
 		l.arm(next)

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// gatherTime bounds how long a command waits for those that it is to leave with. They are
-// queued within microseconds; whoever waits for something else first is not waited for.
+// gatherTime is the longest time that a command waits for those with which it will be sent. They
+// are queued within microseconds. A call that first waits for something else is not waited for.
 const gatherTime = time.Millisecond
 
-// Together runs all calls at once, and returns when all have. The first ballot of each leaves
-// with those of the others, in the same pipelines, so that all of them cost one round
-// trip. By themselves, the first would leave alone, and to a near node the others would leave
-// when it is back.
+// Together runs all calls at once, and returns when all have returned. The first ballot of each
+// call is sent with those of the others, in the same pipelines, so that all of them cost one round
+// trip. Without Together, the first ballot would be sent alone, and on a near node the others would
+// wait until it is back.
 func Together(ctx context.Context, calls ...func(context.Context)) {
 	if len(calls) == 0 {
 		return
@@ -34,7 +34,7 @@ func Together(ctx context.Context, calls ...func(context.Context)) {
 	g.run(ctx, calls[last])
 }
 
-// A gathering is calls whose first ballots leave together.
+// A gathering is a set of calls whose first ballots are sent together.
 type gathering struct {
 	mu      sync.Mutex
 	missing int       // calls that have neither queued a ballot nor returned
@@ -55,7 +55,7 @@ func (g *gathering) run(ctx context.Context, call func(context.Context)) {
 	call(context.WithValue(ctx, memberKey{}, m))
 }
 
-// gathers returns the member whose first ballot is to be sent under ctx; nil: it is nobody's.
+// gathers returns the member whose first ballot will be sent under ctx; nil: there is none.
 func gathers(ctx context.Context) *member {
 	if m, _ := ctx.Value(memberKey{}).(*member); m != nil && !m.came.Load() {
 		return m
@@ -63,8 +63,8 @@ func gathers(ctx context.Context) *member {
 	return nil
 }
 
-// come notes that the member need not be waited for any more, and what it has queued. It returns
-// all that is queued if everybody has come.
+// come records that the member need not be waited for any more, and its queued ballots. It returns
+// all queued ballots if all members have come.
 func (m *member) come(ballots ...*Ballot) (all []*Ballot) {
 	if m.came.Swap(true) {
 		return nil
@@ -81,15 +81,15 @@ func (m *member) come(ballots ...*Ballot) (all []*Ballot) {
 }
 
 // leave is for a member that may have asked no node: if the others have waited for it, their
-// ballots leave now.
+// ballots are sent now.
 func (m *member) leave() {
 	for _, l := range lanesOf(m.come()) {
 		l.flush()
 	}
 }
 
-// send has ballots leave, which are queued: with those of the others if this is the last of them, and
-// otherwise by the last of them. It returns when they are decided, or have left.
+// send sends queued ballots: with those of the others if this is the last member; otherwise the
+// last member sends them. It returns when they are decided, or have been sent.
 func (m *member) send(ctx context.Context, ballots ...*Ballot) {
 	if all := m.come(ballots...); all != nil {
 		leave(ctx, all)
@@ -110,8 +110,8 @@ func (m *member) send(ctx context.Context, ballots ...*Ballot) {
 	leave(ctx, ballots) // the others come too late
 }
 
-// SendTogether is [Ballot.Send] for several ballots, which were prepared. Who has them anyway, one
-// after the other, needs no goroutine for each, as it does for [Together].
+// SendTogether is [Ballot.Send] for several prepared ballots. A caller that has them one after the
+// other anyway needs no goroutine for each, as it would for [Together].
 func SendTogether(ctx context.Context, ballots ...*Ballot) {
 	if len(ballots) == 0 {
 		return
@@ -123,8 +123,8 @@ func SendTogether(ctx context.Context, ballots ...*Ballot) {
 	leave(ctx, ballots)
 }
 
-// leave has ballots leave that have not: those for one node on the caller's goroutine, if that may
-// be.
+// leave sends the ballots that have not been sent: those for one node on the caller's goroutine, if
+// possible.
 func leave(ctx context.Context, ballots []*Ballot) {
 	lanes := lanesOf(ballots)
 	if len(lanes) == 1 && lanes[0].runHere(ctx, nil) {
@@ -135,7 +135,7 @@ func leave(ctx context.Context, ballots []*Ballot) {
 	}
 }
 
-// lanesOf are the lanes of ballots, each of them once.
+// lanesOf returns the lanes of ballots, each of them once.
 func lanesOf(ballots []*Ballot) (lanes []*lane) {
 	for _, b := range ballots {
 		for i := range b.ops {
