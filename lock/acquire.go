@@ -18,19 +18,19 @@ type acquisition struct {
 	contender contender // is turns, of a lock that is not a kind.Queue
 }
 
-// turns is how one blocked Lock comes to its turn: by being the first to find the lock
-// free (contender), or by standing in the queue on the nodes (queuer).
+// turns is how one blocked Lock gets its turn: by being the first to find the lock free
+// (contender), or by its place in a queue on the nodes (queuer).
 type turns interface {
 	// try makes an attempt if it is time for one. The caller has the slot's turn.
 	try() (*Lease, denial, error)
-	// wait sleeps until there may be reason to try again.
+	// wait sleeps until there may be a reason to try again.
 	wait(d denial) error
-	// passed is the lease that another one of this process has passed on; nil: none.
+	// passed returns the lease that another goroutine of this process has passed on; nil: none.
 	passed() *Lease
-	// leave gives up, or goes on to re-enter what the same owner got by another call. It
-	// returns what was passed on meanwhile.
+	// leave gives up, or continues with a re-entry of what another call of the same owner got. It
+	// returns a lease that was passed on meanwhile.
 	leave() *Lease
-	// seen tells who has the lock, as far as this process knows.
+	// seen returns who has the lock, as far as this process knows.
 	seen() denial
 }
 
@@ -45,8 +45,9 @@ func (e *engine) acquire(ctx context.Context, block bool) (*Lease, error) {
 	return a.watched(block)
 }
 
-// watched is run, before the eyes of the observers. What is told is handed on by value, and the context that they make is
-// kept in the call and then in its hold, so that to observe allocates nothing.
+// watched is run, reported to the observers. The acquisition is passed by value, and the context
+// that the observers make is kept in the call and then in its hold, so that observing allocates
+// nothing.
 func (a *acquisition) watched(block bool) (*Lease, error) {
 	s := a.engine.client.audience
 	if s == nil {
@@ -77,12 +78,13 @@ func (a *acquisition) run(block bool) (*Lease, error) {
 	return l, err
 }
 
-// boundTry is ctx, with the bound of a TryLock that began then and needs so long to give back.
+// boundTry returns ctx with the time limit of a TryLock that began then and needs this long to give
+// back.
 func boundTry(ctx context.Context, began time.Time, patience time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithDeadlineCause(ctx, began.Add(tryTime-patience), errTryOver)
 }
 
-// open looks up whose call it is. Unless it fails, close must follow.
+// open finds the owner of the call. Unless it fails, close must follow.
 func (a *acquisition) open() error {
 	if a.ctx.Err() != nil {
 		return a.give(contextError(a.ctx), denial{})
@@ -102,7 +104,7 @@ func (a *acquisition) close() {
 	a.engine.client.leave()
 }
 
-// attempts makes attempts until one of them does.
+// attempts makes attempts until one of them succeeds.
 func (a *acquisition) attempts(block bool) (*Lease, error) {
 	for {
 		if a.slot.take(a.ctx) != nil {
@@ -123,8 +125,8 @@ func (a *acquisition) attempts(block bool) (*Lease, error) {
 	}
 }
 
-// outcome tells whether an attempt that has come to this is the last one, and the call's error
-// then.
+// outcome reports whether an attempt with this result is the last one, and the call's error in that
+// case.
 func (a *acquisition) outcome(block bool, lease *Lease, d denial, err error) (over bool, failed error) {
 	switch {
 	case lease != nil:
@@ -162,7 +164,8 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 	return a.turns.try()
 }
 
-// here is a lease for which no node has to be asked: nil if there is none. It has the slot's turn.
+// here returns a lease for which no node has to be asked; nil: there is none. The caller has the
+// slot's turn.
 func (a *acquisition) here() (*Lease, denial, error) {
 	e := a.engine
 	h := a.slot.held()
@@ -203,8 +206,8 @@ func (a *acquisition) here() (*Lease, denial, error) {
 	return nil, denial{}, nil
 }
 
-// tellWaits tells observers. One that ends the goroutine, as a test does that fails, must not leave the place in
-// line to nobody.
+// tellWaits reports the wait to the observers. An observer that ends the goroutine, as a failing
+// test does, must not leave the place in line without an owner.
 func (a *acquisition) tellWaits() {
 	told := false
 	defer func() {
@@ -232,7 +235,7 @@ func (a *acquisition) wait(d denial) error {
 	return a.turns.wait(d)
 }
 
-// quit leaves the queue. What was passed on at the same moment is given back.
+// quit leaves the queue. A lease that was passed on at the same moment is given back.
 func (a *acquisition) quit() {
 	if a.turns == nil {
 		return

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A hold lasts from an owner's first lease on a name to its last unlock. Holds of this process
-// may follow one another within a tenure: each has a token of its own, and what the nodes know
-// is the tenure's.
+// A hold lasts from an owner's first lease on a name to its last unlock. Holds of this process may
+// follow one another within a tenure: each has a token of its own, but the nodes know only the
+// tenure.
 type hold struct {
 	*tenure
 	slot   *slot   // immutable once granted
@@ -31,8 +31,8 @@ type hold struct {
 	observed context.Context // that its end is told with; nil: to nobody, or somebody does
 }
 
-// name is the hold's id: the tenure's, by which the nodes know it, and for those that follow
-// the first one also which it is.
+// name returns the hold's id: the tenure's id, which the nodes know, followed by the hold's number
+// unless it is the first.
 func (h *hold) name() string {
 	if h.number == 1 {
 		return h.id
@@ -41,7 +41,7 @@ func (h *hold) name() string {
 	return string(strconv.AppendInt(name, int64(h.number), 10))
 }
 
-// lease adds a lease of e, that is valid until deadline and begins at start. It is called with mu
+// lease adds a lease of e that is valid until deadline and begins at start. It is called with mu
 // held, or before the hold is known to others.
 func (h *hold) lease(e *engine, start, deadline time.Time) *Lease {
 	set, reads := &e.set, e.reads()
@@ -70,7 +70,7 @@ func (h *hold) lease(e *engine, start, deadline time.Time) *Lease {
 	return l
 }
 
-// isOver tells whether the hold is lost or released.
+// isOver reports whether the hold is lost or released.
 func (h *hold) isOver() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

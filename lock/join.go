@@ -8,23 +8,24 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// The goroutines of a process that read share what it has at the nodes: who comes while one of them reads joins
-// its tenure, without a command, unless somebody is known to wait to write. So nobody who waits is passed by more
-// than those who come before this process hears of it: at once, by a message to each process that reads; or, if
-// that is lost, with the next look at the nodes, which is due as long as others join.
+// The reading goroutines of a process share what it has at the nodes: a goroutine that comes while
+// one of them reads joins its tenure, without a command, unless a waiting writer is known. So a
+// waiting writer is overtaken only by readers that come before this process hears of it. It hears
+// of it at once, by a message to each process that reads, or, if that message is lost, with the
+// next look at the nodes, which is due as long as others join.
 //
-// A later one than that asks the nodes itself, and stands in the queue like everybody else.
+// Later readers ask the nodes themselves, and queue like everybody else.
 
-// lookEvery is how soon the nodes are asked again while others join.
+// lookEvery is the interval at which the nodes are asked while others join.
 const lookEvery = maxUnheard / 2
 
-// writerWaits is what a message says of a hold that reads while somebody waits to write.
+// writerWaits is the end of a message about a hold that reads while somebody waits to write.
 const writerWaits = "waits"
 
-// opens tells whether others may join t, by what the nodes said of who waits when they granted it. It is called
-// before others know t.
+// opens reports whether others may join t, by what the nodes said about waiters when they granted
+// it. It is called before others know t.
 //
-// Who waits to write has its place on a quorum of nodes, and one of them granted this.
+// A waiting writer has its place on a quorum of nodes, and one of them granted this.
 func (t *tenure) opens(b *redlock.Ballot) *joining {
 	j := &joining{heard: b.Start(), asked: b.Start()}
 	for i := range t.engine.client.group.Size() {
@@ -36,7 +37,7 @@ func (t *tenure) opens(b *redlock.Ballot) *joining {
 	return j
 }
 
-// shut lets no more join t, which may be nil, or one that nobody joins.
+// shut stops others from joining t, which may be nil, or a tenure that nobody joins.
 func (t *tenure) shut() {
 	if t != nil && t.joins() {
 		t.mu.Lock()
@@ -45,7 +46,8 @@ func (t *tenure) shut() {
 	}
 }
 
-// join has the owner of s begin at once within a tenure of this process; nil: there is none within which it may.
+// join lets the owner of s begin at once within a tenure of this process; nil: there is none that
+// allows it.
 func (e *engine) join(s *slot) *Lease {
 	c := e.client
 	c.mu.Lock()
@@ -92,7 +94,7 @@ func (e *engine) join(s *slot) *Lease {
 	return l
 }
 
-// isJoined tells whether somebody else reads within the tenure of h.
+// isJoined reports whether somebody else reads within the tenure of h.
 func (h *hold) isJoined() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -113,7 +115,7 @@ func (t *tenure) look(now time.Time) {
 	})
 }
 
-// looked takes what the nodes said, which were asked then.
+// looked handles the nodes' answers to a request that was sent at asked.
 func (t *tenure) looked(b *redlock.Ballot, then time.Time) {
 	g := t.engine.client.group
 	gone, reason, writer := 0, ReasonGone, false

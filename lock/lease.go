@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A Lease is one acquisition of a lock: what Lock returns and [Lease.Unlock] ends. It
-// is safe for concurrent use and must not be copied. The zero value is a lease of
-// nothing: it is over, with [ErrNotHeld].
+// A Lease is one acquisition of a lock: Lock returns it and [Lease.Unlock] ends it. It is safe for
+// concurrent use and must not be copied. The zero value is a lease of nothing: it is over, with
+// [ErrNotHeld].
 type Lease struct {
 	hold   *hold
 	count  int32
@@ -34,9 +34,9 @@ func (l *Lease) Name() string {
 	return l.hold.engine.name
 }
 
-// ID is the hold's id, as it stands in Redis and as Inspect shows it. All leases of
-// one hold have the same; no other hold ever has it. That of a hold which another goroutine of
-// this process has passed the lock on to ends with a dot and a number that Redis does not know.
+// ID is the hold id, as it stands in Redis and as Inspect shows it. All leases of one hold have the
+// same id; no other hold ever has it. If another goroutine of this process passed the lock on to
+// this hold, the id ends with a dot and a number that Redis does not know.
 func (l *Lease) ID() string {
 	if l.hold == nil {
 		return ""
@@ -44,10 +44,10 @@ func (l *Lease) ID() string {
 	return l.hold.name()
 }
 
-// Token is the fencing token: greater than that of every earlier hold of this name,
-// and the same for every re-entry of one hold. A resource that remembers the greatest
-// token it has seen, and refuses lesser ones, is safe from a holder that was paused
-// and does not know yet that it has lost the lock.
+// Token is the fencing token: greater than that of every earlier hold of this name, and the same
+// for every re-entry of one hold. A resource that remembers the greatest token it has seen, and
+// refuses smaller ones, is safe from a holder that was paused and does not yet know that it has
+// lost the lock.
 func (l *Lease) Token() int64 {
 	if l.hold == nil {
 		return 0
@@ -106,20 +106,19 @@ func (l *Lease) end(reason Reason) {
 	l.hold.leases = leases[:last]
 }
 
-// valid tells whether the lease can still be relied on, and so whether its deadline
-// may move: one that has passed never does (I2). Called with hold.mu held.
+// valid reports whether the lease can still be relied on, and so whether its deadline may move: a
+// deadline that has passed never moves (I2). Called with hold.mu held.
 func (l *Lease) valid(now time.Time) bool { return l.reason == ReasonNone && now.Before(l.deadline) }
 
-// wantsRenewal tells whether the watchdog should renew for this lease. Called with
-// hold.mu held.
+// wantsRenewal reports whether the watchdog should renew for this lease. Called with hold.mu held.
 func (l *Lease) wantsRenewal(now time.Time) bool {
 	return l.renew &&
 		(l.renewUntil == nil || now.Before(*l.renewUntil)) &&
 		!l.work.abandoned()
 }
 
-// lapsed tells why the lease's deadline could pass: what has kept the watchdog from moving
-// it. Called with hold.mu held.
+// lapsed returns why the lease's deadline could pass: what has kept the watchdog from moving it.
+// Called with hold.mu held.
 func (l *Lease) lapsed() Reason {
 	switch {
 	case !l.renew:

@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// An owner is who may re-enter. It is found by its address, inside one process.
+// An owner is the identity that may re-enter. Within one process, its address identifies it.
 //
-// One that came with a lease ends with the last hold it has: a goroutine that outlives the
-// lease, and still carries its context, is an owner of its own from then on. Otherwise all
-// such goroutines would be one owner, and inside the lock at once. One of [WithOwner] stays.
+// An owner that was created with a lease ends with the last hold it has: a goroutine that outlives
+// the lease, and still carries its context, is an owner of its own from then on. Otherwise all such
+// goroutines would be one owner, and inside the lock at once. An owner of [WithOwner] stays.
 type owner struct {
 	lasting bool // it was made by WithOwner; immutable
 
@@ -29,24 +29,24 @@ type owner struct {
 
 type ownerKey struct{}
 
-// WithOwner starts a scope: all Locks under the context that it returns share one new
-// owner, and re-enter what it holds, but not what an owner of ctx holds. Without it, each Lock
-// whose context does not come from [Lease.Context] has an owner of its own.
+// WithOwner starts a scope: all Locks under the returned context share one new owner, and re-enter
+// its holds, but not those of ctx's owner. Without it, each Lock whose context does not come from
+// [Lease.Context] has an owner of its own.
 func WithOwner(ctx context.Context) context.Context {
 	return context.WithValue(ctx, ownerKey{}, &owner{lasting: true})
 }
 
-// EnsureOwner returns ctx if it carries an owner, and [WithOwner](ctx) if it carries none. A
-// function that takes several locks, and must not wait for itself whatever context it is
-// called with, takes all of them under the context that EnsureOwner returns:
+// EnsureOwner returns ctx if it carries an owner, and [WithOwner](ctx) if it carries none. It is
+// for a function that takes several locks and must not wait for itself, whatever context it is
+// called with. Such a function takes all of them under the context that EnsureOwner returns:
 //
 //	ctx = lock.EnsureOwner(ctx)
 //	from, err := accounts[a].Lock(ctx)
 //	...
 //	to, err := accounts[b].Lock(ctx) // re-enters if a is b
 //
-// An owner that came with a lease, and has ended with its last one, does not count. One that
-// counts may still end later, when the last lock that it holds is unlocked.
+// An owner that was created with a lease and has ended with its last one does not count. An owner
+// that counts may still end later, when the last lock that it holds is unlocked.
 func EnsureOwner(ctx context.Context) context.Context {
 	if _, shared := ownerOf(ctx); shared {
 		return ctx
@@ -54,16 +54,16 @@ func EnsureOwner(ctx context.Context) context.Context {
 	return WithOwner(ctx)
 }
 
-// WithoutOwner returns a context that carries no owner: each Lock under it has an owner of
-// its own, as if ctx came neither from [Lease.Context] nor from [WithOwner]. Give it to a
-// goroutine that must not count as its parent:
+// WithoutOwner returns a context that carries no owner: each Lock under it has an owner of its own,
+// as if ctx came neither from [Lease.Context] nor from [WithOwner]. Use it for a goroutine that
+// must not count as the same owner as its parent:
 //
 //	go audit(lock.WithoutOwner(ctx)) // waits for the lock, as everybody else does
 func WithoutOwner(ctx context.Context) context.Context {
 	return unowned{ctx}
 }
 
-// ownerOf returns the owner that ctx carries, which it shares with others, or a new one.
+// ownerOf returns the owner that ctx carries, which others may share, or a new one.
 func ownerOf(ctx context.Context) (o *owner, shared bool) {
 	if o, _ := ctx.Value(ownerKey{}).(*owner); o != nil && !o.isOver() {
 		return o, true
@@ -96,7 +96,8 @@ type slot struct {
 	changed chan struct{} // closed when hold is set; nil: nobody listens
 }
 
-// lines are who waits for the turn of a slot. Each channel is closed when its turn has come.
+// lines are the calls that wait for the turn of a slot. Each channel is closed when its turn has
+// come.
 type lines struct{ releasers, acquirers []chan struct{} }
 
 func (l *lines) release() *[]chan struct{} { return &l.releasers }
@@ -124,7 +125,7 @@ func (o *owner) slot(c *core, key string) *slot {
 	return s
 }
 
-// claim returns the slot of the hold that is about to be set: s, or that of a new owner if the
+// claim returns the slot for the hold that is about to be set: s, or the slot of a new owner if the
 // one that has waited for it has ended meanwhile. Either clear or renounce must follow.
 func (s *slot) claim() *slot {
 	o := s.owner
@@ -182,7 +183,7 @@ func (s *slot) takeNow() bool {
 	return taken
 }
 
-// takeBack waits for the turn to release. It comes soon: none takes longer than a round.
+// takeBack waits for the turn to release. It comes soon: no turn takes longer than a round.
 func (s *slot) takeBack() { _ = s.await(context.Background(), (*lines).release) }
 
 // await waits for the turn in one of the two lines.
@@ -216,7 +217,7 @@ func (s *slot) await(ctx context.Context, which func(*lines) *[]chan struct{}) e
 	return ctx.Err()
 }
 
-// give ends the turn, and gives it to who is next.
+// give ends the turn, and gives it to the next one.
 func (s *slot) give() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,8 +240,8 @@ func (s *slot) held() *hold {
 	return s.hold
 }
 
-// set makes h, for which s was claimed, the owner's hold and tells those of the same owner
-// who wait.
+// set makes h, for which s was claimed, the owner's hold, and notifies waiting calls of the same
+// owner.
 func (s *slot) set(h *hold) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -280,7 +281,7 @@ func (s *slot) change() <-chan struct{} {
 // holdsKey asks a context whether it comes from a valid lease of this name.
 type holdsKey struct{ name string }
 
-// unowned is a context whose parent's owner, and what that holds, concern it no more.
+// unowned is a context that hides its parent's owner and that owner's holds.
 type unowned struct{ context.Context }
 
 // Value implements [context.Context].

@@ -9,11 +9,12 @@ import (
 )
 
 const (
-	// maxHolds and maxReign bound what a process passes on to itself while others wait,
-	// whichever is first, and the hold in progress aside (U4).
+	// maxHolds and maxReign bound how long a process passes a name on to itself while others wait,
+	// whichever is reached first, not counting the hold in progress (U4).
 	maxHolds = 32
 	maxReign = 50 * time.Millisecond
-	// maxAlone is the bound if nobody else seems to wait: some only poll, and listen to nothing.
+	// maxAlone is the bound if nobody else seems to wait: some clients only poll, and do not
+	// listen.
 	maxAlone = poll
 
 	// comebacks is how often a hold that ends lets other goroutines run, in case one of them
@@ -21,7 +22,7 @@ const (
 	comebacks = 16
 )
 
-// A passing is what becomes of a tenure when a hold within it has ended.
+// A passing is what happens to a tenure when a hold within it has ended.
 type passing uint8
 
 const (
@@ -31,7 +32,7 @@ const (
 	ended                 // by somebody else
 )
 
-// pass ends h, which is over, within its tenure. If that is to end, there may be a renewal in
+// pass ends h, which is over, within its tenure. If the tenure ends, a renewal may still be in
 // flight.
 func (h *hold) pass() (p passing, renewing <-chan struct{}) {
 	c := h.engine.client
@@ -54,8 +55,8 @@ func (h *hold) pass() (p passing, renewing <-chan struct{}) {
 	return does.passing, renewing
 }
 
-// linger lets those run who are about to come back for a name that is passed on all the time:
-// if the last one of them ended the tenure, they would all have to ask the nodes.
+// linger lets goroutines run that are about to come back for a name that is passed on all the time:
+// if the last of them ended the tenure, they would all have to ask the nodes.
 func (h *hold) linger() {
 	if h.number == 1 && h.engine.joinable == nil {
 		return
@@ -68,9 +69,9 @@ func (h *hold) linger() {
 	}
 }
 
-// pass has the next hold of t begin, if somebody here is next and the nodes need not be asked.
-// asks is the last token to ask for, if that is to be done. Called with mu and t.mu held, when
-// no hold is in progress.
+// pass lets the next hold of t begin, if a goroutine here is next and the nodes need not be asked.
+// asks is the last token to ask for, if any. Called with mu and t.mu held, when no hold is in
+// progress.
 //
 // Why the next hold may begin: the one before has ended, in program order; the tenure is valid
 // for long enough, by what a quorum has confirmed (U2); and the token is greater than all that
@@ -119,8 +120,9 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	return passed, asks
 }
 
-// nextContender is who is next here; nil: nobody. One whose own attempt is under way asks the nodes
-// for itself; one whose owner has the name already is about to re-enter. Called with mu held.
+// nextContender returns the next goroutine here; nil: none. A goroutine with an attempt in progress
+// asks the nodes for itself. A goroutine whose owner already has the name is about to re-enter.
+// Called with mu held.
 func (ct *contest) nextContender() *place {
 	for _, p := range ct.queue {
 		if c := p.call; !p.queues() && !p.attempts && (ending{c.ctx}).Err() == nil && c.slot.held() == nil {
@@ -130,7 +132,7 @@ func (ct *contest) nextContender() *place {
 	return nil
 }
 
-// due tells whether it is the turn of other processes (U4). Called with mu held.
+// due reports whether it is the turn of other processes (U4). Called with mu held.
 func (t *tenure) due(now time.Time) bool {
 	if t.reserve.others {
 		return t.holds >= maxHolds || now.Sub(t.since) >= maxReign
@@ -138,7 +140,7 @@ func (t *tenure) due(now time.Time) bool {
 	return now.Sub(t.since) >= maxAlone
 }
 
-// finish ends a tenure of which no hold is in progress.
+// finish ends a tenure without a hold in progress.
 func (t *tenure) finish() {
 	t.vacate(false)
 	t.engine.client.over(t, nil)
@@ -146,13 +148,13 @@ func (t *tenure) finish() {
 
 // handOver releases the whole tenure and lets the next one try. It gives up the turn of s.
 //
-// A contender of this process need not wait for the answers: its attempt is behind the release
-// in every lane, and leaves with it if it comes at once.
+// A contender of this process need not wait for the answers: its attempt is behind the release in
+// every lane, and is sent with it if it comes at once.
 //
-// Of queuers, the one here that is probably next is the release's successor: a node that has it
-// at the head wakes nobody. If it leaves instead, its leave wakes the next one. If its
-// request is lost, or overtakes the release, it is the one to ask again. Of a tenure that reads it is
-// none: it could not tell that it has come too early, as it is others who read that it would find.
+// Among queuers, the one here that is probably next is the release's successor: a node that has it
+// at the head wakes nobody. If it leaves instead, its leave wakes the next one. If its request is
+// lost, or overtakes the release, it must ask again. A tenure that reads has no successor: the
+// successor could not tell that it has come too early, because it would find other readers.
 //
 // ctx never ends.
 func (t *tenure) handOver(ctx context.Context, s *slot) *redlock.Ballot {

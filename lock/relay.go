@@ -7,39 +7,42 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// The goroutines of one process pass permits of a semaphore on to each other: when a permit is given back, the first
-// who waits here, and wants as many with the same settings, gets the tenure with its slots, without a command.
+// The goroutines of one process pass permits of a semaphore on to each other: when a permit is
+// given back, the first waiter here gets the tenure with its slots, without a command, if it wants
+// as many with the same settings.
 //
-// That is done only as long as nobody of another process stands in the queue on the nodes: from when that is known on,
-// order over all processes is what counts, a tenure ends with its hold, and the nodes decide. They are asked along with
-// tokens at least every maxReign of passing on. So nobody elsewhere is passed for longer than that. Within the process
-// it is the first that is passed a permit. If it wants another number, nobody is: no small request passes a big one. One
-// whose question to the nodes is under way is left to them.
+// That is done only as long as nobody of another process stands in the queue on the nodes. Once
+// such a waiter is known, the order over all processes counts: a tenure ends with its hold, and the
+// nodes decide. The nodes are asked for that along with tokens, at least every maxReign of passing
+// on. So nobody elsewhere is overtaken for longer than that. Within the process, a permit is passed
+// only to the first waiter. If that one wants another number, nobody gets it, so that no small
+// request overtakes a big one. A waiter with a request in flight is left to the nodes.
 //
 // Why no slot has two holders (I1): the nodes know the tenure, which stays, and within it the next hold begins
 // after the one before has ended (U1), while the tenure is valid (U2). Why each token is of one hold, and greater than all
 // before it on its slots (I3): permit_reserve.lua.
 //
-// As long as all permits are this process's, and passed on, whoever comes need not stand on the nodes: none is
-// free there. It waits here for maxHere, and then takes its place. As soon as a permit is given back, somebody
-// goes for it, and when others wait, all do.
+// As long as this process has all permits and passes them on, a new caller need not queue on the
+// nodes, because none is free there. It waits here for maxHere, and then takes its place. As soon
+// as a permit is given back, one waiter asks for it, and if others are known to wait, all do.
 
 const (
-	// maxHere is for how long one waits without a place on the nodes.
+	// maxHere is how long a caller waits without a place on the nodes.
 	maxHere = 50 * time.Millisecond
-	// lively is how long after one was passed on permits count as being passed on.
+	// lively is how long after a permit was passed on permits count as being passed on.
 	lively = 5 * time.Millisecond
-	// aloof is for how long nothing is passed on after others were seen to wait: to ask again with each
+	// aloof is how long nothing is passed on after others were seen to wait: asking again with each
 	// release would cost a round trip.
 	aloof = 2 * maxReign
-	// tokenGap is how far ahead of what is known of the counter a reserve begins. Who is granted permits meanwhile
-	// has tokens from before it.
+	// tokenGap is how far ahead of the known counter a reserve begins. Permits that are granted
+	// meanwhile have tokens from before it.
 	tokenGap = 16
-	// maxRefusals is how often a reserve that was granted to others is asked for again before the tenure ends.
+	// maxRefusals is how often a tenure asks again for a reserve whose tokens were granted to
+	// others, before it ends.
 	maxRefusals = 3
 )
 
-// pause tells whether the nodes are to decide, as others wait, or did a moment ago.
+// pause reports whether the nodes must decide, because others wait or did a moment ago.
 func (r *relay) pause(now time.Time) bool { return !r.others.IsZero() && now.Sub(r.others) < aloof }
 
 // passPermit is pass for a tenure of a semaphore.
@@ -76,8 +79,8 @@ func (ct *contest) passPermit(t *tenure) (p passing, asks int64) {
 	return passed, asks
 }
 
-// nextQueuer is the first who waits here for as many permits as t has; nil: nobody, or the first wants another
-// number. Called with mu held.
+// nextQueuer returns the first waiter here for as many permits as t has; nil: there is none, or the
+// first wants another number. Called with mu held.
 func (ct *contest) nextQueuer(t *tenure) *place {
 	for _, p := range ct.queue {
 		switch q := p.call; {
@@ -91,7 +94,8 @@ func (ct *contest) nextQueuer(t *tenure) *place {
 	return nil
 }
 
-// stays tells for how long p waits here, without a place on the nodes; 0: it takes one. Called by its own caller.
+// stays returns how long p waits here without a place on the nodes; 0: it takes one. Called by its
+// own caller.
 func (p *place) stays() (left time.Duration) {
 	c := p.contest.client
 	c.mu.Lock()
@@ -122,7 +126,7 @@ func (t *tenure) reservePermits(last int64) {
 	})
 }
 
-// reservedPermits takes what the nodes said about the tokens up to last, which follow after.
+// reservedPermits handles the nodes' answers about the tokens up to last, which follow after.
 func (t *tenure) reservedPermits(b *redlock.Ballot, after, last int64) {
 	c := t.engine.client
 	gone, reason, others, known := 0, ReasonGone, false, int64(0)

@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	// askEvery is how soon the nodes are asked again while a name is passed on: so that who
-	// waits elsewhere, and whether the hold is still there, is known well within maxReign.
+	// askEvery is the interval at which the nodes are asked while a name is passed on, so that
+	// waiters elsewhere, and the loss of the hold, are noticed well within maxReign.
 	askEvery = maxReign / 2
 	// minReserve and maxReserve bound the tokens that are reserved at once.
 	minReserve = maxHolds
 	maxReserve = 1 << 14
 )
 
-// begin notes that the nodes are asked, and returns for which token; 0: they have been. Called
-// with mu held, for permits with the client's, too.
+// begin records that the nodes are asked, and returns the token up to which; 0: they have been
+// asked already. Called with mu held, and for permits with the client's mu, too.
 //
-// A counter that was forgotten begins at the node's clock, in microseconds. So that tokens grow
-// all the same, a reserve is never ahead of it: it is no larger than the microseconds since the
-// one before.
+// A forgotten counter starts again from the node's clock, in microseconds. So that tokens still
+// grow, a reserve is never ahead of that clock: it is no larger than the number of microseconds
+// since the previous one.
 func (r *reserve) begin(t *tenure, now time.Time) int64 {
 	if r.asking {
 		return 0
@@ -47,17 +47,17 @@ func (r *reserve) begin(t *tenure, now time.Time) int64 {
 	return r.top + r.lot
 }
 
-// low tells whether it is time to ask. Called with mu held.
+// low reports whether it is time to ask. Called with mu held.
 func (r *reserve) low(now time.Time) bool {
 	return !r.asking && (now.Sub(r.asked) >= askEvery || r.top-r.last <= r.lot/2)
 }
 
-// stale tells whether the last answer is so old that nothing is passed on without another one.
-// Called with mu held.
+// stale reports whether the last answer is so old that nothing may be passed on without another
+// one. Called with mu held.
 func (r *reserve) stale(now time.Time) bool { return now.Sub(r.heard) >= maxReign }
 
-// prepare asks for tokens as soon as somebody here waits for the hold that is in progress, so
-// that they are there when it ends.
+// prepare asks for tokens as soon as a goroutine here waits for the hold in progress, so that the
+// tokens are there when it ends.
 func (t *tenure) prepare(set *settings) {
 	t.mu.Lock()
 	var asks int64
@@ -106,7 +106,7 @@ func (t *tenure) ask(last int64) {
 	})
 }
 
-// answered takes what the nodes said about the tokens up to last.
+// answered handles the nodes' answers about the tokens up to last.
 func (t *tenure) answered(b *redlock.Ballot, last int64) {
 	c := t.engine.client
 	gone, reason, listeners := 0, ReasonGone, 0
@@ -152,7 +152,7 @@ func (t *tenure) answered(b *redlock.Ballot, last int64) {
 	}
 }
 
-// listens is how many listeners a server takes this client for. Called with mu held.
+// listens returns how many of a server's listeners are this client's. Called with mu held.
 func (ct *contest) listens() int {
 	if ct.wakes != nil {
 		return 1

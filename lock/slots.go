@@ -11,13 +11,15 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// The holds of a semaphore have numbered slots. A hold is granted when a quorum of nodes has given it the same
-// ones: so each slot is a lock of its own by majority, and no two holds ever have the same one (I1). To count
-// permits by majority would not do: of three nodes with two permits each, {A,B}, {B,C} and {A,C} are three holders.
+// The holds of a semaphore have numbered slots. A hold is granted when a quorum of nodes has given
+// it the same ones. So each slot is a lock of its own by majority, and no two holds ever have the
+// same one (I1). Counting permits by majority would not do: with three nodes and two permits,
+// {A,B}, {B,C} and {A,C} are three holders.
 //
-// Each node gives the lowest slots that it has free, and in the order of the queue, so they nearly always give
-// the same. Where they do not, those that differ from a quorum are told to take theirs back (align); without
-// a quorum, the slots that most have given are asked for by name (plurality), and if that fails, too, all is given back.
+// Each node gives its lowest free slots, in the order of the queue, so the nodes nearly always give
+// the same. If they do not, the nodes that differ from a quorum are told to take theirs back
+// (align). Without a quorum, the slots that most nodes have given are requested by name
+// (plurality). If that fails, too, all is given back.
 
 func init() {
 	kind.OfLeases = kind.Leases{
@@ -34,7 +36,8 @@ func init() {
 	}
 }
 
-// alike tells whether two replies that grant give the same slots; it is nil for a lock without any.
+// alike reports whether two replies that grant give the same slots; it is nil for a lock without
+// slots.
 func (e *engine) alike() func(a, b any) bool {
 	if e.numbered == nil {
 		return nil
@@ -42,7 +45,7 @@ func (e *engine) alike() func(a, b any) bool {
 	return func(a, b any) bool { return e.gave(a) == e.gave(b) }
 }
 
-// gave are the slots that a reply grants.
+// gave returns the slots that a reply grants.
 func (e *engine) gave(reply any) lua.Slots {
 	a, err := e.kind.Acquired(reply)
 	if err != nil {
@@ -51,11 +54,11 @@ func (e *engine) gave(reply any) lua.Slots {
 	return a.Slots
 }
 
-// maxNamed is how often slots are asked for by name before all is given back: first those that nodes have
-// given, then those that they say they have free.
+// maxNamed is how often slots are requested by name before all is given back: first the slots that
+// nodes have given, then the slots that they report as free.
 const maxNamed = 2
 
-// disagree tells whether so many nodes have given slots that a quorum could agree, and does not.
+// disagree reports whether enough nodes for a quorum have given slots, but not the same ones.
 func (e *engine) disagree(b *redlock.Ballot) bool {
 	if e.numbered == nil || b.Won() {
 		return false
@@ -69,7 +72,7 @@ func (e *engine) disagree(b *redlock.Ballot) bool {
 	return votes >= e.client.group.Quorum()
 }
 
-// nominate chooses the slots to ask for by name; "": there are none that a quorum could give.
+// nominate chooses the slots to request by name; "": there are none that a quorum could give.
 func (e *engine) nominate(b *redlock.Ballot) lua.Slots {
 	g := e.client.group
 	var free [][]int // by node
@@ -91,8 +94,8 @@ func (e *engine) nominate(b *redlock.Ballot) lua.Slots {
 	return common(free, want, g.Quorum())
 }
 
-// common are the lowest n numbers that so many of the lists, which are in ascending order, have in common;
-// "": no such many have n. There are few lists, and it is asked for seldom.
+// common returns the lowest n numbers that enough of the lists, which are in ascending order, have
+// in common; "": there are not n such numbers. There are few lists, and common is called rarely.
 func common(lists [][]int, n, quorum int) (best lua.Slots) {
 	var among func(from int, chosen [][]int)
 	among = func(from int, chosen [][]int) {
@@ -114,8 +117,8 @@ func common(lists [][]int, n, quorum int) (best lua.Slots) {
 	return best
 }
 
-// plurality are the slots that most nodes have given. Where as many have given others it is the highest: they are
-// the lowest that some node has free, and the other nodes have even lower ones.
+// plurality returns the slots that most nodes have given. In a tie it is the highest: they are the
+// lowest that some node has free, and the other nodes have even lower ones.
 func (e *engine) plurality(b *redlock.Ballot) (best lua.Slots) {
 	counts := make(map[lua.Slots]int)
 	for i := range e.client.group.Size() {
@@ -131,7 +134,7 @@ func (e *engine) plurality(b *redlock.Ballot) (best lua.Slots) {
 	return best
 }
 
-// number notes the slots that a quorum has given.
+// number records the slots that a quorum has given.
 func (t *tenure) number(b *redlock.Ballot) {
 	if t.engine.numbered == nil {
 		return
@@ -142,7 +145,7 @@ func (t *tenure) number(b *redlock.Ballot) {
 	t.mu.Unlock()
 }
 
-// gives notes the slots that a node has given, or has it take them back if others were granted.
+// gives records the slots that a node has given, or makes it take them back if others were granted.
 func (t *tenure) gives(node int, a redlock.Answer) {
 	g := t.engine.client.group
 	if t.engine.numbered == nil || g.Size() == 1 || a.Vote != redlock.Yes {
@@ -169,8 +172,8 @@ func (t *tenure) gives(node int, a redlock.Answer) {
 	}
 }
 
-// align has the nodes that gave other slots than those of the hold take them back, and give it these
-// if they are free there.
+// align makes the nodes that gave other slots than the hold's take them back, and give the hold its
+// slots if they are free there.
 func (t *tenure) align() {
 	if t.engine.numbered == nil {
 		return
@@ -200,22 +203,25 @@ func (t *tenure) realign(missing []bool) {
 }
 
 const (
-	// maxFences is how often a hold asks for another token as somebody else may have the last one.
+	// maxFences is how often a hold asks for another token because another hold may have the last
+	// one.
 	maxFences = 16
-	// minLeap and maxLeap bound by how much a token exceeds the last one that a node knew. While the question is on
-	// its way, others are granted theirs, and who asks for less than they have asks in vain. The leap
-	// grows with each attempt, so that whoever has tried for longest is ahead of the others. It is bounded as tokens must
-	// not overtake the clock, in microseconds, at which a forgotten counter begins.
+	// minLeap and maxLeap bound by how much a token exceeds the last one that a node knew. While
+	// the request is in flight, others are granted tokens, and a request for less than those fails.
+	// The leap grows with each attempt, so that the hold that has tried longest is ahead of the
+	// others. It is bounded because tokens must not overtake the clock, in microseconds, at which a
+	// forgotten counter starts.
 	minLeap = 64
 	maxLeap = 1024
 )
 
-// fenceAlone settles the token of a hold when others can be granted at the same time: nodes that differ could
-// lead two of them to the same one. A node has its counter reach a number for one hold only, and lets no other
-// have it, so of two holds with quorums one has to take another number; a greater one.
+// fenceAlone settles the token of a hold when others can be granted at the same time: nodes that
+// differ could lead two holds to the same token. A node raises its counter to a number for one hold
+// only, and lets no other hold have that number. So of two holds with quorums, one has to take
+// another, greater number.
 //
-// Whoever is granted one of the slots later has a greater token, for the reason that fence gives: only
-// nodes where the hold has its slots count.
+// A hold that is granted one of the slots later has a greater token, for the reason given at fence:
+// only nodes on which the hold has its slots count.
 func (t *tenure) fenceAlone(ctx context.Context, token int64, agree int, unsent time.Duration) (second *redlock.Ballot, lost, err error) {
 	g := t.engine.client.group
 	for tries := 1; ; tries++ {

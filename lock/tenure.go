@@ -13,10 +13,10 @@ import (
 	"github.com/holdfast-go/holdfast/watchdog"
 )
 
-// A tenure is what this process has at the nodes for one name: one hold id there, one TTL, one
-// renewal, one reserve of tokens. The holds of its goroutines follow one another within it
-// without a command (pass.go). It begins with an acquisition; it ends when nobody here wants
-// the name any more, or soon after somebody elsewhere does. That of a fair lock has one hold.
+// A tenure is what this process has at the nodes for one name: one hold id, one TTL, one renewal,
+// one reserve of tokens. The holds of its goroutines follow one another within it without a command
+// (pass.go). It begins with an acquisition. It ends when nobody here wants the name any more, or
+// soon after somebody elsewhere does. The tenure of a fair lock has one hold.
 //
 // This is lock cohorting (Dice, Marathe and Shavit, 2012), with the nodes as the global lock.
 type tenure struct {
@@ -30,8 +30,8 @@ type tenure struct {
 
 	ward watchdog.Ward // its dates are set with mu held
 
-	// mu guards the holds, their leases, and what follows. It may be taken with the client's
-	// mu held, and not the other way round.
+	// mu guards the holds, their leases, and the fields below. It may be taken with the client's mu
+	// held, and not the other way round.
 	mu         sync.Mutex
 	present    []*hold  // that are in progress; no more than one, unless they read
 	list       [1]*hold // of present, until there are more
@@ -59,7 +59,7 @@ type tenure struct {
 	pause      time.Duration // until it is renewed because a node has refused it; 0: none has of late
 }
 
-// dates are what a ward was set to.
+// dates are the dates that a ward was set to.
 type dates struct{ renewAt, endAt time.Time }
 
 // newTenure makes a tenure that no node knows yet, with its first hold for the owner of s.
@@ -78,12 +78,12 @@ func (e *engine) newTenure(s *slot) *tenure {
 	return t
 }
 
-// request is what the kind's scripts are told about the tenure.
+// request is the data about the tenure for the kind's scripts.
 func (t *tenure) request() kind.Request { return t.engine.request(t.id) }
 
 func (t *tenure) keys() lua.Keys { return t.engine.keys }
 
-// begin has h be in progress. Called with mu held, or before the tenure is known to others.
+// begin marks h as in progress. Called with mu held, or before the tenure is known to others.
 func (t *tenure) begin(h *hold) {
 	if t.present == nil {
 		t.present = t.list[:0]
@@ -92,7 +92,7 @@ func (t *tenure) begin(h *hold) {
 	t.present = append(t.present, h)
 }
 
-// leave notes that h is over. Called with mu held.
+// leave records that h is over. Called with mu held.
 func (t *tenure) leave(h *hold) {
 	if int(h.index) >= len(t.present) || t.present[h.index] != h {
 		return // all of them have ended
@@ -104,7 +104,7 @@ func (t *tenure) leave(h *hold) {
 	t.present = t.present[:last]
 }
 
-// leases are those of the holds in progress that are not over. Called with mu held.
+// leases returns the leases of the holds in progress that are not over. Called with mu held.
 func (t *tenure) leases() iter.Seq[*Lease] {
 	return func(yield func(*Lease) bool) {
 		for _, h := range t.present {
@@ -117,7 +117,7 @@ func (t *tenure) leases() iter.Seq[*Lease] {
 	}
 }
 
-// count is the hold count that nodes are told. Called with mu held.
+// count returns the hold count for the nodes. Called with mu held.
 func (t *tenure) count() int {
 	n := 0
 	for _, h := range t.present {
@@ -126,7 +126,7 @@ func (t *tenure) count() int {
 	return max(n, 1)
 }
 
-// watch puts the tenure under the watchdog's eye.
+// watch registers the tenure with the watchdog.
 func (t *tenure) watch(start time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -139,16 +139,16 @@ func (t *tenure) watch(start time.Time) {
 	t.schedule()
 }
 
-// beat is when to renew after a write: a third of the TTL, less a jitter that keeps
+// beat returns when to renew after a write: after a third of the TTL, less a jitter that keeps
 // holds from moving in step. Two more renewals can fail before the validity ends.
 func (t *tenure) beat() time.Duration {
 	third := t.ttl / 3
 	return third - rand.N(third/8+1)
 }
 
-// refused notes that a node does not have the hold, as another has its vote. Rivals give such
-// votes back at once, so the node is soon free, and the next renewal repairs it. It comes
-// early then: until it does, the hold hangs on the nodes that are left.
+// refused records that a node does not have the hold because another hold has its vote. Rivals give
+// such votes back at once, so the node is soon free, and the next renewal repairs it. That renewal
+// comes early, because until then the hold depends on the remaining nodes.
 func (t *tenure) refused() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -163,8 +163,8 @@ func (t *tenure) refused() {
 	t.schedule()
 }
 
-// renewSoon has the next renewal come early, with a pause that grows while nodes go on to
-// refuse. Called with mu held.
+// renewSoon schedules the next renewal early, with a pause that grows while nodes still refuse.
+// Called with mu held.
 func (t *tenure) renewSoon() {
 	t.mending = true
 	t.pause = min(max(2*t.pause, 10*time.Millisecond+rand.N(15*time.Millisecond)), t.ttl)
@@ -195,7 +195,7 @@ func (t *tenure) schedule() {
 	}
 }
 
-// renewed tells whether the watchdog renews the hold. Called with mu held.
+// renewed reports whether the watchdog renews the hold. Called with mu held.
 func (t *tenure) renewed(now time.Time) bool {
 	for l := range t.leases() {
 		if l.wantsRenewal(now) {
@@ -205,9 +205,9 @@ func (t *tenure) renewed(now time.Time) bool {
 	return false
 }
 
-// span is the TTL that a renewal asks for. If no lease is renewed, nodes that lack the hold
-// get it back by one that ends with what is proven already. It is zero if there is nothing to ask
-// for. Called with mu held.
+// span returns the TTL for a renewal. If no lease is renewed, nodes that lack the hold get it back
+// with a TTL that ends with the validity proven so far. It is zero if there is nothing to ask for.
+// Called with mu held.
 func (t *tenure) span(now time.Time) time.Duration {
 	switch {
 	case len(t.present) == 0:
@@ -221,22 +221,22 @@ func (t *tenure) span(now time.Time) time.Duration {
 	}
 }
 
-// confirm notes until when a quorum has the key, unless what was known before has ended
-// meanwhile: the hold was not proven to be valid then, and is lost (I2). Called with mu held.
+// confirm records until when a quorum has the key, unless the previous validity has ended
+// meanwhile: then the hold was not proven to be valid, and is lost (I2). Called with mu held.
 func (t *tenure) confirm(validity time.Time) {
 	if validity.After(t.validity) && time.Now().Before(t.validity) {
 		t.validity = validity
 	}
 }
 
-// holding tells whether the hold called name is in progress.
+// holding reports whether the hold called name is in progress.
 func (t *tenure) holding(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.ContainsFunc(t.present, func(h *hold) bool { return h.name() == name })
 }
 
-// isOver tells whether the tenure has ended.
+// isOver reports whether the tenure has ended.
 func (t *tenure) isOver() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -10,52 +10,50 @@ import (
 
 // A Motion is what nodes vote on: one script and how to read its reply.
 type Motion struct {
-	// What it is called in errors: "acquire", "release".
+	// Name is the motion's name in errors: "acquire", "release".
 	Name string
 	Call lua.Call
 	// Yes reads a reply. An error counts as a no.
 	Yes func(reply any) (bool, error)
 
-	// Alike, if set, tells whether two replies that are yes say the same: only a quorum of
-	// those that do carries the motion.
+	// Alike, if set, reports whether two yes replies say the same: only a quorum of equal replies
+	// carries the motion.
 	Alike func(a, b any) bool
 
 	// Creates says that a yes means the hold's key is on the node; Removes, that it
 	// is gone from there. Either needs the hold's Footprint.
 	Creates, Removes bool
-	// All waits for every node, or its timeout, in place of a quorum.
+	// All waits for every node, or its timeout, instead of a quorum.
 	All bool
 	// handshakes gives each node the time that a handshake takes.
 	handshakes bool
 	Footprint  *Footprint
-	// Leaves, for Creates, tells whether a reply that is no yes has left something
-	// else of the hold on the node; nil: it never does.
+	// Leaves, for Creates, reports whether a reply other than yes has left something else of the
+	// hold on the node; nil: it never does.
 	Leaves func(reply any) bool
-	// Removal, for Removes, makes the call for a node where a creating command may come
-	// later, which takes a mark, or which has not confirmed an earlier call. nil: Call
-	// will do.
+	// Removal, for Removes, makes the call for a node on which a creating command may run later,
+	// which takes a mark, or which has not confirmed an earlier call. nil: Call is used.
 	Removal func(mark, again bool) lua.Call
-	// Narrow makes the call that touches nothing but the key that Call is about, for a
-	// Cluster that is moving the slot and has the other keys elsewhere (TRYAGAIN); nil:
-	// there is none.
+	// Narrow makes the call that touches only the key of Call, for a Cluster that is moving the
+	// slot and has the other keys elsewhere (TRYAGAIN); nil: there is none.
 	Narrow func() lua.Call
-	// Until, for Removes: a node that has not confirmed is asked again until then, and for
-	// as long as the key may still be created there.
+	// Until, for Removes, is the time until which a node that has not confirmed is asked again. It
+	// is also asked for as long as the key may still be created there.
 	Until time.Time
 
 	// Skip leaves a node out: it is not asked and counts as a no.
 	Skip func(node int) bool
-	// Each, if set, is called with every answer that a node really gave, those of
-	// stragglers after the decision included. Like Then it must be quick.
+	// Each, if set, is called with every answer that a node really gave, including answers after
+	// the decision. Like Then, it must be quick.
 	Each func(node int, a Answer)
 
 	// Patience replaces the node timeout if it is not zero.
 	Patience time.Duration
-	// Unsent is how long a command may wait to be sent to a node that answers others, if
-	// that is longer. A node is not silent because there is much to tell it.
+	// Unsent is how long a command may wait to be sent to a node that answers others, if that is
+	// longer. A node is not silent merely because there are many commands for it.
 	Unsent time.Duration
-	// Then, if set, is called once when the ballot is decided, on a goroutine of the
-	// group or of whoever sends: it must be quick and must not wait for another ballot.
+	// Then, if set, is called once when the ballot is decided, on a goroutine of the group or of a
+	// sender. It must be quick and must not wait for another ballot.
 	Then func(*Ballot)
 }
 
@@ -69,7 +67,7 @@ const (
 	No
 )
 
-// An Answer is what one node said to a motion.
+// An Answer is one node's answer to a motion.
 type Answer struct {
 	Reply any   // the script's reply; nil if there was none
 	Err   error // why there was none, or why it is not understood
@@ -78,8 +76,8 @@ type Answer struct {
 	unasked bool // yes without being asked: there is nothing to remove
 }
 
-// A Ballot is one vote on a motion. Its results may be read, by any goroutine, once
-// it is decided; they no longer change then, whatever stragglers say.
+// A Ballot is one vote on a motion. Any goroutine may read its results once it is decided; later
+// answers do not change them.
 type Ballot struct {
 	group  *Group
 	motion Motion
@@ -105,12 +103,12 @@ func (g *Group) Vote(m Motion) *Ballot {
 // Draft is Vote, but nothing is queued before Prepare.
 func (g *Group) Draft(m Motion) *Ballot { return g.newBallot(m) }
 
-// Prepare queues b, which was drafted: it leaves with the next motion that is put to the
-// nodes, in the same pipelines, or with Send, which must follow soon.
+// Prepare queues b, which was drafted. It is sent with the next motion that is put to the nodes, in
+// the same pipelines, or by Send, which must follow soon.
 func (b *Ballot) Prepare() { b.submit((*lane).prepare) }
 
-// Send has b leave if it has not, and with it all else that was prepared. With one node
-// that may be on the caller's goroutine. Under a context of [Together] it leaves with the
+// Send sends b if it has not been sent, together with all other prepared ballots. With one node
+// that may happen on the caller's goroutine. Under a context of [Together], b is sent with the
 // others' ballots.
 func (b *Ballot) Send(ctx context.Context) {
 	if m := gathers(ctx); m != nil {
@@ -126,8 +124,8 @@ func (b *Ballot) Send(ctx context.Context) {
 	}
 }
 
-// Decide puts m to every node and waits for the decision. If ctx ends first it
-// returns ctx's error, and the ballot goes on without its caller.
+// Decide puts m to every node and waits for the decision. If ctx ends first it returns ctx's error,
+// and the ballot continues without its caller.
 func (g *Group) Decide(ctx context.Context, m Motion) (*Ballot, error) {
 	b := g.newBallot(m)
 	return b, b.Decide(ctx)
@@ -230,17 +228,17 @@ func (b *Ballot) decision() <-chan struct{} {
 	return b.done
 }
 
-// Command is what the motion is called.
+// Command returns the name of the motion.
 func (b *Ballot) Command() string { return b.motion.Name }
 
-// Start is when the ballot began, before the first byte was sent.
+// Start returns when the ballot began, before the first byte was sent.
 func (b *Ballot) Start() time.Time { return b.start }
 
-// Won tells whether a quorum said yes, and the same.
+// Won reports whether a quorum said yes, with equal replies if Alike is set.
 func (b *Ballot) Won() bool { return b.agreed >= b.group.quorum }
 
-// Refused tells whether so many nodes refuse for good - they lack permissions, or
-// find a key of the wrong type - that trying again is no use.
+// Refused reports whether so many nodes refuse permanently (they lack permissions, or find a key of
+// the wrong type) that trying again is of no use.
 func (b *Ballot) Refused() bool {
 	refused := 0
 	for i := range b.ops {
@@ -251,7 +249,7 @@ func (b *Ballot) Refused() bool {
 	return len(b.ops)-refused < b.group.quorum
 }
 
-// Answer is what the node at index i said.
+// Answer returns the answer of the node at index i.
 func (b *Ballot) Answer(i int) Answer { return b.ops[i].answer }
 
 // vote counts one node's answer. Only the first answer of a node counts, and none
@@ -278,11 +276,11 @@ func (b *Ballot) vote(o *op, a Answer) {
 	n, quorum := len(b.ops), b.group.quorum
 	b.decided = b.yes+b.no == n
 	if !b.motion.All {
-		// Nodes that need not be asked win no ballot before those that were have had
-		// their say: who locks again at once would find a far node not done with the
-		// release, and be late there forever. And a ballot is lost early only to a quorum
-		// of refusals: less of them may be rivals', with votes as split as one's own, and
-		// a node that failed tells nothing of who has the lock.
+		// Nodes that need not be asked do not win a ballot before the nodes that were asked have
+		// answered: otherwise a caller that locks again at once would find a far node not done with
+		// the release, and be late there forever. A ballot is lost early only to a quorum of
+		// refusals: fewer of them may come from rivals whose votes are split as well, and a failed
+		// node says nothing about who has the lock.
 		b.decided = b.decided || b.agreed-b.unasked >= quorum || b.no-b.failed >= quorum ||
 			b.yes >= quorum && n-b.yes-b.no+b.agreed < quorum // those that are left cannot make them agree
 	}
@@ -299,7 +297,7 @@ func (b *Ballot) vote(o *op, a Answer) {
 	}
 }
 
-// alike counts the yes votes that say the same as a, which is one of them. Called with mu held.
+// alike counts the yes votes that equal a, which is one of them. Called with mu held.
 func (b *Ballot) alike(a Answer) int {
 	if b.motion.Alike == nil {
 		return b.yes

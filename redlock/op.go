@@ -35,11 +35,11 @@ type op struct {
 	answer Answer // guarded by ballot.mu until the ballot is decided
 }
 
-// key is what the op's command is about.
+// key returns the key of the op's command.
 func (o *op) key() string { return o.ballot.motion.Call.Key() }
 
-// needless tells whether o is a removal of what was never sent. It may wait in a queue
-// still: the footprint is closed by now, so it never will be.
+// needless reports whether o removes something that was never sent. The creation may still wait in
+// a queue: the footprint is closed by now, so it will never be sent.
 func (o *op) needless() bool {
 	m := &o.ballot.motion
 	if !m.Removes {
@@ -49,16 +49,16 @@ func (o *op) needless() bool {
 	return !needed
 }
 
-// owed tells whether o's removal, which was not confirmed, has to be tried again. The key has
-// gone with its TTL if it was written in time; of one that may be written late nobody knows
-// when that will be.
+// owed reports whether o's removal, which was not confirmed, has to be tried again. The key has
+// expired with its TTL if it was written in time; if it may be written late, nobody knows when that
+// will be.
 func (o *op) owed(now time.Time) bool {
 	m := &o.ballot.motion
 	return now.Before(m.Until) || m.Footprint.open(o.node)
 }
 
-// call decides, at the moment of sending, what to send; nothing if ok is false. Only
-// now is it known what is still in flight to this node before it.
+// call decides at the moment of sending what to send; if ok is false, nothing. Only now is it known
+// what is still in flight to this node before it.
 func (o *op) call() (call lua.Call, ok bool) {
 	call, ok = o.choose()
 	if o.asking {
@@ -95,16 +95,16 @@ func (o *op) choose() (call lua.Call, ok bool) {
 	return m.Call, true
 }
 
-// recall undoes what call noted, for a command that the server did nothing for and that is
-// to be sent to another one.
+// recall undoes what call recorded, for a command for which the server did nothing and that will be
+// sent to another server.
 func (o *op) recall() {
 	if m := &o.ballot.motion; m.Creates {
 		m.Footprint.created(o.node, false, true)
 	}
 }
 
-// settle takes n's reply to what call said to send, or the error in its place. It
-// tells whether the node still owes a removal.
+// settle handles n's reply to the command of call, or its error. It reports whether a removal on
+// the node is still pending.
 func (o *op) settle(n *node, reply any, err error) (owes bool) {
 	m := &o.ballot.motion
 	over := err == nil || isOver(err) // a dial that took too long among others
@@ -152,14 +152,14 @@ func (o *op) unsent(err error) (owes bool) {
 	return m.Removes
 }
 
-// timeout counts the node as a no. Its answer, should it come, still settles the footprint.
+// timeout counts the node as a no. A later answer still settles the footprint.
 func (o *op) timeout(n *node) {
 	a := Answer{Vote: No, Err: n.silent}
 	o.tell(a)
 	o.ballot.vote(o, a)
 }
 
-// tell tells whoever wants to know what the node said. Only the first answer counts, as in a vote.
+// tell reports the node's answer to the observer. Only the first answer counts, as in a vote.
 func (o *op) tell(a Answer) {
 	b := o.ballot
 	if b.group.config.Answered == nil || o.again {
@@ -174,8 +174,8 @@ func (o *op) tell(a Answer) {
 	}
 }
 
-// isOver tells whether a command that ended with err will not run later: the server
-// answered, or it never left this process.
+// isOver reports whether a command that ended with err will not run later: the server answered, or
+// the command never left this process.
 func isOver(err error) bool {
 	var refusal redis.Error
 	if errors.As(err, &refusal) {
@@ -188,24 +188,24 @@ func isOver(err error) bool {
 	return errors.Is(err, ErrDuplicateNode) || errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted)
 }
 
-// notRun are the refusals of a script before it runs, or at its first command that
-// touches a key, or writes. Others may come from its middle.
+// notRun are the refusals of a script before it runs, or at its first command that touches a key or
+// writes. Others may come from the middle of the script.
 var notRun = []string{
 	"NOSCRIPT", "NOPERM", "NOAUTH", "WRONGPASS", "WRONGTYPE", "LOADING", "BUSY", "MASTERDOWN", "READONLY", "OOM",
 	"MISCONF", "NOREPLICAS", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "CROSSSLOT", "ERR unknown command",
 	"ERR max number of clients", "RESTARTED",
 }
 
-// mayHaveWritten tells whether err came out of a script that had begun to write, such
-// as one that an ACL lets run HSET and not PEXPIRE.
+// mayHaveWritten reports whether err came from a script that had begun to write, for example if an
+// ACL allows HSET and not PEXPIRE.
 func mayHaveWritten(err error) bool {
 	var refusal redis.Error
 	return errors.As(err, &refusal) &&
 		!slices.ContainsFunc(notRun, func(prefix string) bool { return strings.HasPrefix(refusal.Error(), prefix) })
 }
 
-// isTimeout tells an error of a deadline, whoever has set it. It is apart from settle, which
-// would allocate for what it asks also where there is no error.
+// isTimeout reports whether err is the error of a deadline, whoever has set it. It is separate from
+// settle, which would otherwise allocate even without an error.
 func isTimeout(err error) bool {
 	var timeout net.Error
 	return errors.As(err, &timeout) && timeout.Timeout()

@@ -5,33 +5,34 @@ import (
 )
 
 const (
-	// maxFlight bounds a flight, so that no command waits for more than a few
-	// thousand others to be read and a stuck node holds on to no more than that.
+	// maxFlight bounds a flight, so that no command waits until more than a few thousand others
+	// have been read, and a stuck node holds no more than that.
 	maxFlight = 1024
-	// maxWidth bounds the flights that are away to one node at once, and so the
-	// connections: with as many, a command waits for a sixteenth of a round trip.
+	// maxWidth bounds the flights in progress to one node, and so the connections: with that many,
+	// a command waits for a sixteenth of a round trip.
 	maxWidth = 16
 	// nearTrip is a round trip so short that a second flight beside the first would
 	// cost more, in smaller pipelines, than the wait. To farther nodes a flight may
 	// leave every minGap.
 	nearTrip = time.Millisecond
 	minGap   = 250 * time.Microsecond
-	// crowd is so many commands that a second flight to a near node is worth it: the node
-	// works on one while this process reads the answers to the other.
+	// crowd is the number of commands from which a second flight to a near node is worth it: the
+	// node works on one flight while this process reads the answers to the other.
 	crowd = 16
-	// maxBeside bounds each of two flights to a near node. Two full ones would keep it busy
-	// for so long that those in the second time out before it comes to them.
+	// maxBeside bounds each of two flights to a near node. Two full ones would keep it busy for so
+	// long that the commands of the second one time out before it gets to them.
 	maxBeside = 256
-	// telling is the most commands in a flight that tells how far the node is. Hundreds
-	// keep it busy for a millisecond, wherever it is.
+	// telling is the maximum number of commands in a flight that shows how far away the node is.
+	// Hundreds keep it busy for a millisecond, wherever it is.
 	telling = 16
-	// enough flights have been measured to tell a far node from a busy one.
+	// enough is the number of measured flights that distinguishes a far node from a busy one.
 	enough = 16
-	// periodLength is how soon it is noticed that a node has moved away.
+	// periodLength is the time after which a node that has moved away is noticed.
 	periodLength = 15 * time.Second
 )
 
-// A window is what is in flight: on its way to one node and back. It is guarded by the lane's mu.
+// A window is the in-flight window of one node: everything on its way there and back. It is guarded
+// by the lane's mu.
 type window struct {
 	flights map[*flight]struct{}
 	spare   *flight // to be used again; nil: none
@@ -45,8 +46,8 @@ type window struct {
 	near   bool          // for sure, and not long ago: a crowd need not wait
 	period period
 
-	// keys are what the indexed flights carry commands about. A flight is indexed as soon
-	// as another may leave beside it.
+	// keys are the keys of the commands in indexed flights. A flight is indexed as soon as another
+	// may be sent beside it.
 	keys map[string]inFlight
 }
 
@@ -57,7 +58,7 @@ type period struct {
 	before time.Duration // that of the period before
 }
 
-// inFlight counts what is in flight about one key.
+// inFlight counts the commands in flight about one key.
 type inFlight struct {
 	commands  int
 	creations int       // those of them that create the key
@@ -79,7 +80,7 @@ type flight struct {
 	unsettled
 }
 
-// unsettled are the ops that a flight did not do for.
+// unsettled are the ops that a flight did not settle.
 type unsettled struct {
 	owed  []*op  // removals that are not confirmed
 	moves []move // what is to go on by another lane
@@ -103,13 +104,13 @@ func newWindow(connections int) window {
 	}
 }
 
-// splits tells whether a crowd may leave beside the flight that is away.
+// splits reports whether a crowd may be sent beside the current flight.
 func (a *window) splits() bool { return a.near && a.large == 0 && a.limit > 1 }
 
-// blocks tells whether o has to wait for a flight that carries its key, which is indexed,
-// or for how long if it need not wait for that: on the way to a far node, a creation follows a
-// removal that left a good while before it, and will not overtake it. If it does all the
-// same, the node refuses it and nothing is wrong.
+// blocks reports whether o has to wait for an indexed flight that carries its key, or for how long,
+// if it need not wait for the landing. On the way to a far node, a creation may follow a removal
+// that was sent well before it, and will not overtake it. If it does overtake, the node refuses it,
+// and no harm is done.
 func (a *window) blocks(o *op, now time.Time) (blocked bool, wait time.Duration) {
 	if len(a.keys) == 0 {
 		return false, 0
@@ -124,8 +125,8 @@ func (a *window) blocks(o *op, now time.Time) (blocked bool, wait time.Duration)
 	return false, k.last.Add(a.trip / 8).Sub(now)
 }
 
-// board parts a queue into those who can go now, so many at the most, who keep its array,
-// and those who have to wait.
+// board splits a queue into the ops that can be sent now, up to a maximum, which keep its array,
+// and those that have to wait.
 func (a *window) board(queue []*op, most int) (ops, rest []*op) {
 	a.index()
 	if len(a.keys) == 0 {
@@ -157,8 +158,8 @@ func (a *window) board(queue []*op, most int) (ops, rest []*op) {
 	return ops, rest
 }
 
-// wait is how long until the next flight should leave beside those that are away:
-// were all to leave at once, what comes then would wait for all of them to land.
+// wait returns how long to wait until the next flight should be sent beside the current ones: if
+// all commands were sent at once, later ones would wait for all of them to land.
 func (a *window) wait(now time.Time) time.Duration {
 	if a.width == 1 {
 		return 0
@@ -186,7 +187,7 @@ func (a *window) depart(ops []*op) *flight {
 	return f
 }
 
-// land notes that f is over.
+// land records that f is over.
 func (a *window) land(f *flight, end landing) {
 	delete(a.flights, f)
 	if len(f.ops) > maxBeside {
@@ -202,8 +203,8 @@ func (a *window) land(f *flight, end landing) {
 	}
 	now := time.Now()
 	trip := now.Sub(f.start)
-	// Who is back that soon was near, whatever it carried. What went beside a crowd may
-	// have waited for it.
+	// A flight that is back that soon went to a near node, whatever it carried. A flight beside a
+	// crowd may have waited for it.
 	if trip < nearTrip || len(f.ops) <= telling && (a.width > 1 || !f.beside) {
 		a.measure(trip, now)
 	}
@@ -217,7 +218,7 @@ func (a *window) land(f *flight, end landing) {
 	}
 }
 
-// room is an empty queue.
+// room returns an empty queue.
 func (a *window) room() []*op {
 	if a.spare == nil {
 		return nil
@@ -227,7 +228,7 @@ func (a *window) room() []*op {
 	return ops
 }
 
-// keep has f and its arrays used again.
+// keep stores f and its arrays for reuse.
 func (a *window) keep(f *flight) {
 	clear(f.ops)
 	clear(f.sent)
@@ -235,14 +236,14 @@ func (a *window) keep(f *flight) {
 	a.spare = f
 }
 
-// stick notes that f is stuck: nothing waits for it any more.
+// stick records that f is stuck: nothing waits for it any more.
 func (a *window) stick(f *flight) {
 	f.stuck = true
 	a.release(f)
 }
 
-// measure takes the time of one flight. It includes what the node and this process
-// were busy with, so that only the shortest tell how far the node is.
+// measure records the time of one flight. It includes other work of the node and this process, so
+// only the shortest times show how far away the node is.
 func (a *window) measure(trip time.Duration, now time.Time) {
 	p := &a.period
 	if now.Sub(p.start) >= periodLength {
@@ -257,8 +258,8 @@ func (a *window) measure(trip time.Duration, now time.Time) {
 	a.trips = min(a.trips+1, enough)
 }
 
-// index notes what the flights that are away carry. Most flights are alone, and land
-// without having been looked at.
+// index records what the current flights carry. Most flights are alone, and land without being
+// looked at.
 func (a *window) index() {
 	for f := range a.flights {
 		if !f.indexed && !f.stuck {
@@ -268,7 +269,7 @@ func (a *window) index() {
 	}
 }
 
-// release forgets what f carries.
+// release removes f from the index.
 func (a *window) release(f *flight) {
 	if f.indexed {
 		f.indexed = false
