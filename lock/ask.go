@@ -10,8 +10,8 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// An asking is one round of a queuer: who has answered what, stragglers included, so
-// that each node is told what became of it.
+// An asking is one round of a queuer. It records each node's answer, including late ones, so that
+// each node is told the result.
 type asking struct {
 	queuer *queuer
 	tenure *tenure // stragglers come after the queuer has moved on
@@ -26,8 +26,8 @@ type asking struct {
 	standings []standing // until the ticket is final
 }
 
-// A standing is a node and the ticket with which it keeps the place: 0 if it does not,
-// unheard if that is not known.
+// A standing is a node and the ticket with which it keeps the place: 0 if it does not, unheard if
+// not known.
 type standing struct {
 	node   int
 	ticket int64
@@ -43,7 +43,7 @@ const (
 	refused
 )
 
-// ask has every node grant the lock, or keep the place with the ticket as known now.
+// ask asks every node to grant the lock, or to keep the place with the ticket known so far.
 func (q *queuer) ask() (*Lease, denial, error) {
 	successor := q.place.asks()
 	if successor {
@@ -52,8 +52,9 @@ func (q *queuer) ask() (*Lease, denial, error) {
 	return q.askFor("", nil, 0, successor)
 }
 
-// askFor is ask for slots by name, if there are some: before is the asking that has found that nodes
-// give different ones, and has given nothing back; named is how many have asked by name.
+// askFor is ask for slots by name, if there are any. before is the previous asking, which has found
+// that nodes give different slots, and has given nothing back; named is how many askings have asked
+// by name.
 func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bool) (*Lease, denial, error) {
 	t := q.tenure
 	q.round++
@@ -95,7 +96,7 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 	}
 	d := q.engine.denied(b)
 	q.count(b)
-	// A minority's grants are given back at once: whose turn it is may need them.
+	// A minority's grants are given back at once: the waiter whose turn it is may need them.
 	yielded, greatest := a.conclude(refused, q.ticket)
 	if !q.ticket.Final && greatest > q.ticket.Number {
 		q.ticket.Number, yielded = greatest, 0 // to be stated to the others
@@ -109,14 +110,14 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 	return nil, d, nil
 }
 
-// queued tells whether a reply to Wait has left the hold in the node's queue.
+// queued reports whether a reply to Wait has left the hold in the node's queue.
 func (e *engine) queued(reply any) bool {
 	a, err := e.kind.Acquired(reply)
 	return err == nil && a.Ticket > 0
 }
 
-// count takes the greatest ticket out of the answers, unless there is a final one, and
-// what they say of the head.
+// count takes from the answers the greatest ticket, unless there is a final one, and what they say
+// about the head.
 func (q *queuer) count(b *redlock.Ballot) {
 	q.next, q.dying = false, 0
 	for i := range q.engine.client.group.Size() {
@@ -140,8 +141,8 @@ func (q *queuer) agreed(b *redlock.Ballot) int {
 	return n
 }
 
-// answered notes a node's answer, or acts on it if the round is over. It runs on a
-// lane's goroutine.
+// answered records a node's answer, or acts on it if the round is over. It runs on a lane's
+// goroutine.
 func (a *asking) answered(node int, answer redlock.Answer) {
 	yes := answer.Vote == redlock.Yes
 	r, _ := a.queuer.kind.Acquired(answer.Reply)
@@ -181,7 +182,7 @@ func (a *asking) answered(node int, answer redlock.Answer) {
 	}
 }
 
-// follow takes the place of the asking before a, whose grants are a's from now on.
+// follow replaces the asking before a, whose grants are a's from now on.
 func (a *asking) follow(before *asking) {
 	if before == nil {
 		return
@@ -192,7 +193,7 @@ func (a *asking) follow(before *asking) {
 	a.yes = slices.Clone(before.yes)
 }
 
-// has notes that a node has granted what the asking before a was for.
+// has records that a node has granted what the previous asking asked for.
 func (a *asking) has(node int) {
 	a.mu.Lock()
 	outcome, ticket := a.outcome, a.ticket
@@ -205,15 +206,14 @@ func (a *asking) has(node int) {
 	}
 }
 
-// differs tells whether a final ticket must be stated to the node.
+// differs reports whether a final ticket must be sent to the node.
 func (s standing) differs(final lua.Ticket) bool {
 	return s.ticket != 0 && s.ticket != final.Number
 }
 
-// finish states the ticket, which has become final, to the nodes that keep the place with
-// another one, and has those told that will. So the order is the same on every node that
-// can be reached, not only on a quorum: a node's head that is not the others' is woken and
-// asks in vain.
+// finish sends the ticket, which has become final, to the nodes that keep the place with another
+// one, and to nodes that answer later. So the order is the same on every reachable node, not only
+// on a quorum: a node with a different head would wake that head, which would ask in vain.
 func (a *asking) finish(ticket lua.Ticket) {
 	a.mu.Lock()
 	a.ticket = ticket
@@ -230,8 +230,8 @@ func (a *asking) finish(ticket lua.Ticket) {
 	}
 }
 
-// conclude tells every node that has answered what became of the round, and has those
-// told that will. It returns how many nodes keep the place with ticket after a yield.
+// conclude tells every node that has answered the result of the round, and also the nodes that
+// answer later. It returns how many nodes keep the place with ticket after a yield.
 func (a *asking) conclude(o outcome, ticket lua.Ticket) (kept int, greatest int64) {
 	a.mu.Lock()
 	a.outcome, a.ticket = o, ticket
@@ -265,7 +265,7 @@ func (a *asking) conclude(o outcome, ticket lua.Ticket) (kept int, greatest int6
 	return kept, greatest
 }
 
-// settle takes the hold, which a quorum has granted, out of the queue of other nodes.
+// settle takes the hold, which a quorum has granted, out of the queues of the other nodes.
 func (a *asking) settle(nodes []int) {
 	kind := a.queuer.kind
 	a.tenure.engine.client.group.Vote(redlock.Motion{
@@ -276,10 +276,10 @@ func (a *asking) settle(nodes []int) {
 	})
 }
 
-// yield gives back what nodes granted, and keeps the place in their queue; where nothing
-// was granted it states the ticket if that is final. It may come late, when the hold has
-// asked again or has been granted: so it says which round it is of, and the nodes leave
-// alone what a later one relies on (I1).
+// yield gives back what nodes granted, and keeps the place in their queue; where nothing was
+// granted, it sends the ticket if that is final. It may arrive late, when the hold has asked again
+// or has been granted. So it names its round, and the nodes leave alone what a later round relies
+// on (I1).
 func (a *asking) yield(nodes []int, ticket lua.Ticket, unsent time.Duration) *redlock.Ballot {
 	kind := a.queuer.kind
 	return a.tenure.engine.client.group.Vote(redlock.Motion{

@@ -9,10 +9,10 @@ import (
 	"github.com/holdfast-go/holdfast/watchdog"
 )
 
-// A probe asks every node once in a second whether it still has a hold, while its client
-// holds anything: one hold of all, as what forgets one has forgotten others. So a node that
-// was started anew or emptied has the holds again soon ([recovery]) also if the client sends
-// nothing else meanwhile. A new connection tells of a new server by itself, and so does an
+// A probe asks every node once a second whether it still has one of the holds, while its client
+// holds anything. One hold stands for all, because a node that forgets one has forgotten others. So
+// a node that was restarted or emptied has the holds again soon ([recovery]), even if the client
+// sends nothing else meanwhile. A new connection reveals a new server by itself, and so does an
 // outage that is over.
 type probe struct {
 	ward    watchdog.Ward
@@ -25,7 +25,7 @@ type probe struct {
 	missing []bool // nodes that lacked the last hold they were asked for
 }
 
-// probeLook bounds the names that are looked at for one that is held, not waited for.
+// probeLook bounds the number of names that are checked to find one that is held, not waited for.
 const probeLook = 64
 
 func newProbe(c *core, back *recovery, pause time.Duration) *probe {
@@ -34,8 +34,8 @@ func newProbe(c *core, back *recovery, pause time.Duration) *probe {
 	return p
 }
 
-// begin is called when something is held, with the client's mu held. A single node has nobody
-// to get a hold back from.
+// begin is called when something is held, with the client's mu held. With a single node there is no
+// other node to get a hold back from.
 func (p *probe) begin() {
 	if !p.running && p.pause > 0 && p.client.group.Size() > 1 {
 		p.running = true
@@ -86,8 +86,8 @@ func (p *probe) ask(t *tenure) {
 	})
 }
 
-// notes tells whether node lacks a hold and did not before: the restart guard may keep it
-// without for a while.
+// notes reports whether node lacks a hold and did not lack it before: the restart guard may keep it
+// without the hold for a while.
 func (p *probe) notes(node int, missing bool) (newly bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,23 +10,23 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// A queuer waits for a lock whose waiters are served in order. It has a place in the
-// queue of every node, which it keeps until it holds the lock or leaves.
+// A queuer waits for a lock whose waiters are served in order. It has a place in the queue of every
+// node, which it keeps until it holds the lock or leaves.
 //
-// Order: each node proposes a ticket greater than all that wait there, and the
-// greatest proposal of a quorum is the queuer's, stated to every node that has it with
-// another. A queuer that comes later asks a quorum too. The two share a node that knows
-// the first one's ticket, so the second one's is greater; and as a node grants to its
-// head alone, the second finds no quorum while the first waits (I7).
+// Order: each node proposes a ticket greater than all in its queue. The greatest proposal of a
+// quorum is the queuer's ticket, and it is sent to every node that has another one. A later queuer
+// asks a quorum too. The two quorums share a node that knows the first queuer's ticket, so the
+// second one's is greater. As a node grants only to its head, the second queuer finds no quorum
+// while the first waits (I7).
 type queuer struct {
 	*call
 	kind   kind.Queue
 	place  *place
 	tenure *tenure // what will be granted; nil: not in the queue yet
 
-	// ticket is the greatest proposal heard of, until a quorum has it: then it is
-	// final. A node that proposed more and was not heard in time is told the final one; to
-	// take its greater one would put the queuer behind others that came later.
+	// ticket is the greatest proposal seen so far, until a quorum has it: then it is final. A node
+	// that proposed more and was not heard in time is told the final ticket; taking the node's
+	// greater one would put the queuer behind later ones.
 	ticket lua.Ticket
 	round  int64 // how often it has asked
 	next   bool  // a node has it at the head
@@ -40,10 +40,10 @@ type queuer struct {
 	unplaced time.Duration // how long it waits without a place on the nodes; 0: it does not
 }
 
-// deafPoll is how often the head of the queue looks while it cannot be told anything.
+// deafPoll is how often the head of the queue looks while messages cannot reach it.
 const deafPoll = 100 * time.Millisecond
 
-// maxStatements is how often a ticket is stated without a pause. Two are the rule.
+// maxStatements is how often a ticket is sent without a pause. Two are usual.
 const maxStatements = 8
 
 var errUnsettled = errors.New("no quorum has it waiting with the same ticket")
@@ -64,8 +64,8 @@ func (q *queuer) try() (*Lease, denial, error) {
 			alone = alone && !q.place.follows()
 		}
 		if alone && (q.place == nil || q.place.begins()) {
-			// Nobody has been in the way yet: one round may do. Who queues must be
-			// able to hear first, and that takes another.
+			// Nobody has been in the way yet, so one round may be enough. A queuer must first be
+			// able to hear messages, and that takes another round.
 			lease, d, err := q.engine.attempt(q.ctx, q.slot, q.place)
 			if q.place != nil {
 				q.place.ceases()
@@ -112,8 +112,8 @@ func (q *queuer) try() (*Lease, denial, error) {
 		if lease != nil || err != nil || d.err != nil || q.ticket.Final {
 			return lease, d, err
 		}
-		// Not everywhere the same ticket: state the greatest, at once. Only then is
-		// the place fixed, and whoever comes from now on is behind it.
+		// The nodes have different tickets: send the greatest, at once. Only then is the place
+		// fixed, and later callers are behind it.
 		if tries == maxStatements {
 			d.err = errUnsettled
 			return nil, d, nil
@@ -134,8 +134,8 @@ func (q *queuer) wait(d denial) error {
 		return q.sleep(q.place.listen(), nil, 0)
 	}
 	if q.tenure == nil {
-		// A node drops a head that nobody listens for, so listen first. The
-		// confirmation need not come: a node may be down, or its Pub/Sub connection.
+		// A node drops a head that nobody listens for, so listen first. The confirmation may never
+		// come: a node may be down, or its Pub/Sub connection.
 		q.waited = true
 		return q.sleep(nil, c.listen().Ready(), c.group.NodeTimeout())
 	}
@@ -146,8 +146,8 @@ func (q *queuer) wait(d denial) error {
 	if d.err != nil || d.split != nil && q.engine.numbered != nil { // nobody tells of slots that were split
 		return q.rest(wake, q.backOff())
 	}
-	// Signs of life have a free lock's head woken, and everybody look now and then; what is
-	// left for a timer is the end of a holder that crashed, and only the head looks for it.
+	// Signs of life make the nodes wake a free lock's head, and everybody looks now and then. Only
+	// the end of a crashed holder needs a timer, and only the head looks for it.
 	pause := idlePoll
 	switch {
 	case q.next && d.ttl > 0:
@@ -162,8 +162,8 @@ func (q *queuer) wait(d denial) error {
 	return q.sleep(wake, nil, pause+rand.N(10*time.Millisecond))
 }
 
-// admission is where it has to have a slot while it asks: with those who have no place yet, or
-// with those who may be told that it is their turn.
+// admission is the pool from which the queuer needs a slot while it asks: the one for queuers
+// without a place, or the one for queuers that may be told that it is their turn.
 func (q *queuer) admission() chan struct{} {
 	if q.round == 0 {
 		return q.engine.client.newcomers
@@ -171,8 +171,8 @@ func (q *queuer) admission() chan struct{} {
 	return q.engine.client.returners
 }
 
-// enter takes a slot if one is free. If not, wait waits for one: not here, as others of the
-// same owner wait for who tries.
+// enter takes a slot if one is free. If not, wait waits for one. enter must not wait itself,
+// because other calls of the same owner wait for the one that tries.
 func (q *queuer) enter() bool {
 	if q.admitted != nil {
 		return true
@@ -207,8 +207,8 @@ func (q *queuer) exit() {
 	}
 }
 
-// passed implements turns: the lock is passed on by the nodes, by one that reads to those who followed it, within a
-// tenure that writes, and as permits. What it has on the nodes is given back then.
+// passed implements turns. The lock may be passed on by the nodes, by a reader to its followers,
+// within a tenure that writes, and as permits. The queuer's place on the nodes is given back then.
 func (q *queuer) passed() *Lease {
 	if q.place == nil {
 		return nil
@@ -226,8 +226,8 @@ func (q *queuer) passed() *Lease {
 	return l
 }
 
-// leave takes the hold out of every queue, and gives back what a node may have granted; unless others
-// share its place, who wait on with it.
+// leave takes the hold out of every queue, and gives back what a node may have granted, unless
+// others share its place and continue to wait in it.
 func (q *queuer) leave() *Lease {
 	q.exit()
 	if q.place != nil {
@@ -257,7 +257,7 @@ func (q *queuer) seen() denial {
 	return q.place.seen()
 }
 
-// bequeath leaves what q has on the nodes to the first that follows it, and tells whether there is one.
+// bequeath leaves q's place on the nodes to its first follower, and reports whether there is one.
 func (q *queuer) bequeath() bool {
 	c, p := q.engine.client, q.place
 	c.mu.Lock()
@@ -281,8 +281,9 @@ func (q *queuer) bequeath() bool {
 	return true
 }
 
-// follows tells whether q need not ask, as another one does, or a turn within its process is to come, or has come. If
-// one that it followed has left, q takes over what that had.
+// follows reports whether q need not ask, because another queuer asks for it, or because its turn
+// within its process has come or will come. If the queuer that it followed has left, q takes over
+// that place.
 func (q *queuer) follows() bool {
 	c := q.engine.client
 	c.mu.Lock()

@@ -8,13 +8,13 @@ import (
 	"github.com/holdfast-go/holdfast/watchdog"
 )
 
-// A recovery has the holds of a client renewed early when a node is back, which may have
-// forgotten them: a renewal that a quorum confirms gives them back to it. Until then each hangs
-// on the nodes that are left, and the next of them may go sooner than the next renewal comes.
+// A recovery renews the holds of a client early when a node is back, which may have forgotten them:
+// a renewal that a quorum confirms gives them back to it. Until then each hold depends on the
+// remaining nodes, and the next of them may fail before the next regular renewal.
 //
-// The renewals are spread, so that neither the nodes nor other callers feel those of a hundred
-// thousand holds: by then, most are due anyway. Where the machine or the nodes have no time for
-// so many, the next ones wait for those before, but for no longer than for a silent node.
+// The renewals are spread, so that those of a hundred thousand holds disturb neither the nodes nor
+// other callers: by then, most are due anyway. If the machine or the nodes have no time for so
+// many, the next ones wait for the previous ones, but no longer than for a silent node.
 type recovery struct {
 	ward watchdog.Ward
 
@@ -41,7 +41,8 @@ func newRecovery() *recovery {
 	return r
 }
 
-// begin has it work for c. A single node has nobody to get a hold back from.
+// begin starts the recovery for c. With a single node there is no other node to get a hold back
+// from.
 func (r *recovery) begin(c *core) {
 	if c.group.Size() > 1 {
 		r.mu.Lock()
@@ -50,7 +51,7 @@ func (r *recovery) begin(c *core) {
 	}
 }
 
-// due notes that a node is back. It does not block.
+// due records that a node is back. It does not block.
 func (r *recovery) due() {
 	r.mu.Lock()
 	c, begins := r.client, !r.running
@@ -66,7 +67,7 @@ func (r *recovery) due() {
 // End implements [watchdog.Owner]: there is no such date.
 func (r *recovery) End() (after func()) { return nil }
 
-// renew goes on with the holds, on the watchdog's goroutine.
+// renew continues with the holds, on the watchdog's goroutine.
 func (r *recovery) renew() {
 	c := r.client
 	if len(r.holds) == 0 && r.listed() {
@@ -85,12 +86,13 @@ func (r *recovery) renew() {
 	}
 }
 
-// underWay tells whether the last renewals are not decided yet.
+// underWay reports whether the last renewals are not decided yet.
 func (r *recovery) underWay() bool {
 	return slices.ContainsFunc(r.sent, (*tenure).isMending)
 }
 
-// listed notes that the holds are listed now, if a node has come back since they were.
+// listed is called when the holds have just been listed. It reports whether a node has come back
+// since the previous listing.
 func (r *recovery) listed() (again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,7 +100,7 @@ func (r *recovery) listed() (again bool) {
 	return again
 }
 
-// goesOn tells whether there is more to do.
+// goesOn reports whether there is more to do.
 func (r *recovery) goesOn() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,7 +111,7 @@ func (r *recovery) goesOn() bool {
 	return r.running
 }
 
-// all are the tenures that this client has.
+// all returns the tenures of this client.
 func (c *core) all() []*tenure {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -123,15 +125,15 @@ func (c *core) all() []*tenure {
 	return all
 }
 
-// isMending tells whether the renewal that renewNow wants is still to come or under way.
+// isMending reports whether the renewal of renewNow is still to come or in progress.
 func (t *tenure) isMending() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.mending && !t.ended
 }
 
-// renewNow has the next renewal come at once. One that is in flight may have come to a node
-// before that forgot the hold: another one follows it.
+// renewNow schedules the next renewal at once. A renewal in flight may have reached a node before
+// that node forgot the hold, so another one follows it.
 func (t *tenure) renewNow() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -10,16 +10,16 @@ import (
 	"github.com/holdfast-go/holdfast/watchdog"
 )
 
-// renew is the watchdog's callback: it sends the renewals of holds, and the signs of
-// life of waiters, that are due. None is waited for here; the lanes put them into one
-// pipeline per node, and the failure of one concerns no other.
+// renew is the watchdog's callback: it sends the renewals of holds, and the signs of life of
+// waiters, that are due. It does not wait for them; the lanes put them into one pipeline per node,
+// and the failure of one affects no other.
 func renew(due []*watchdog.Ward) {
 	for _, w := range due {
 		w.Owner.(interface{ renew() }).renew()
 	}
 }
 
-// renew sends one renewal, unless nothing wants it any more.
+// renew sends one renewal, unless it is no longer wanted.
 func (t *tenure) renew() {
 	now := time.Now()
 	t.mu.Lock()
@@ -50,9 +50,8 @@ func (t *tenure) renew() {
 	t.engine.client.group.Vote(m) // without mu: on a closed group the decision comes at once
 }
 
-// warn logs, once, that somebody of this client has waited for the hold since before then.
-// Only a hold that is renewed can be waited for longer than its TTL, so its renewal is the
-// time to look.
+// warn logs, once, that a call of this client has waited for the hold since before then. Only a
+// hold that is renewed can be waited for longer than its TTL, so its renewal is the time to check.
 func (h *hold) warn(then time.Time) {
 	c := h.engine.client
 	waits := 0
@@ -78,8 +77,8 @@ func (h *hold) warn(then time.Time) {
 		"name", h.engine.name, "hold", h.name(), "waiting", waits)
 }
 
-// A renewal is one round of extensions, and one of restorations behind it if that finds no
-// quorum and may find one.
+// A renewal is one round of extensions, and one round of restorations after it, if the first finds
+// no quorum and the second may find one.
 type renewal struct {
 	tenure   *tenure
 	ttl      time.Duration
@@ -90,7 +89,7 @@ type renewal struct {
 	missing   []bool // nodes that could have the hold again; nil: none
 }
 
-// decided takes the decision.
+// decided handles the decision.
 func (r *renewal) decided(b *redlock.Ballot) {
 	t := r.tenure
 	g := t.engine.client.group
@@ -129,7 +128,7 @@ func (r *renewal) decided(b *redlock.Ballot) {
 		}
 		t.last = nil
 	default:
-		// No quorum, which may pass: again soon, until the validity ends.
+		// There was no quorum, which may pass: try again soon, until the validity ends.
 		t.renewAt = now.Add(min(max(r.ttl/30, 20*time.Millisecond), time.Second))
 		t.last = b.Err()
 	}
@@ -157,8 +156,8 @@ func (r *renewal) decided(b *redlock.Ballot) {
 	}
 }
 
-// answered notes a node that does not have the hold and could have it again, or
-// repairs it if a quorum has confirmed that it was never without.
+// answered records a node that lacks the hold and could have it again, or repairs it if a quorum
+// has confirmed that the hold had no gap.
 func (r *renewal) answered(node int, a redlock.Answer) {
 	extended, err := lua.ParseRestored(a.Reply)
 	if err == nil && extended == lua.ExtendTaken {

@@ -7,8 +7,8 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// repair gives the hold to nodes that do not have it, after a quorum has confirmed
-// that it was never without. Such a node counts from the next renewal on.
+// repair gives the hold to nodes that lack it, after a quorum has confirmed that the hold had no
+// gap. Such a node counts from the next renewal on.
 func (t *tenure) repair(missing []bool, ttl time.Duration) {
 	t.mu.Lock()
 	count, token, ended, reads := t.count(), t.reserve.top, t.ended, t.reads
@@ -40,7 +40,7 @@ func (t *tenure) repair(missing []bool, ttl time.Duration) {
 	})
 }
 
-// voted notes a node's answer to the claim.
+// voted records a node's answer to the claim.
 func (t *tenure) voted(node int, a redlock.Answer) {
 	if a.Vote == redlock.No {
 		t.refused()

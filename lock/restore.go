@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// A verdict is what a round of extensions comes to, or one of restorations behind it.
+// A verdict is the result of a round of extensions, or of a round of restorations after it.
 type verdict uint8
 
 const (
@@ -17,15 +17,15 @@ const (
 	gone                      // so many nodes do not have the hold that no quorum can
 )
 
-// judge tells what b comes to, which extended the hold; or restored it, behind that.
+// judge returns the result of b, which extended the hold, or restored it after an extension.
 //
-// A node that is free gets the hold back before a quorum has confirmed it if it vouches that
-// nobody else has been granted the lock since. So the nodes that have the hold and those that
-// vouch count together: a later holder would have had one of them, and that one would know
-// (spec/vouch.pml).
+// A free node gets the hold back before a quorum has confirmed it if it vouches that nobody else
+// has been granted the lock since. So the nodes that have the hold and those that vouch count
+// together: a later holder would have had one of them, and that node would know (spec/vouch.pml).
 //
-// If nobody is found that has the hold, somebody has deleted it, and that counts: whoever ends a
-// lock by hand must not find it back. So does a single node have nobody to get it back by.
+// If no node has the hold, somebody has deleted it, and that counts: an operator who ends a lock by
+// hand must not find it back. Likewise, a single node has no other node from which to get the hold
+// back.
 func judge(g *redlock.Group, b *redlock.Ballot, restored bool) verdict {
 	var has, free, refuse int
 	forced := false
@@ -56,7 +56,7 @@ func judge(g *redlock.Group, b *redlock.Ballot, restored bool) verdict {
 	return undecided
 }
 
-// restoration is extension, but a node that is free and vouches for the hold has it again.
+// restoration is extension, except that a free node that vouches for the hold gets it again.
 func (t *tenure) restoration(ttl time.Duration) redlock.Motion {
 	g := t.engine.client.group
 	t.mu.Lock()
@@ -69,7 +69,7 @@ func (t *tenure) restoration(ttl time.Duration) redlock.Motion {
 		TTL:       t.engine.set.extended(ttl),
 		Token:     token,
 		Retention: t.engine.client.retention,
-		// No later does an answer count.
+		// Later answers do not count.
 		Uptime: max(time.Since(since)+g.NodeTimeout(), t.engine.client.guard),
 		Queued: t.engine.order == queued,
 	}

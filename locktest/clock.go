@@ -15,10 +15,10 @@ func (f *Fake) Advance(d time.Duration) {
 	synctest.Wait()
 }
 
-// settle lets goroutines in a bubble come to rest before connections go dead. go-redis says
-// hello to a server on a new Pub/Sub connection under a mutex. If the answer were lost, others
-// would wait for the mutex, and while somebody does a bubble's clock stands still, so that the
-// hello would never time out.
+// settle lets goroutines in a bubble come to rest before connections go dead. On a new Pub/Sub
+// connection, go-redis says hello to the server under a mutex. If the answer were lost, other
+// goroutines would wait for the mutex. That stops a bubble's clock, so the hello would never time
+// out.
 func (f *Fake) settle() {
 	if f.bubble {
 		synctest.Wait()

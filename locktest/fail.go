@@ -23,7 +23,7 @@ func (f *Fake) FailNext(name string, err error) {
 	f.ledger.failures[name] = append(f.ledger.failures[name], err)
 }
 
-// fail returns the error that an acquisition of name is to meet, once.
+// fail returns, once, the error for the next acquisition of name.
 func (l *ledger) fail(name string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

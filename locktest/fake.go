@@ -31,8 +31,8 @@ type Fake struct {
 	elsewhere *process // of Hold; nil: nobody has held anything
 }
 
-// patience is the node timeout in real time. A machine that runs many tests at once is busy,
-// and they are not to fail for that.
+// patience is the node timeout in real time. A machine that runs many tests at once is busy, and
+// the tests must not fail because of that.
 const patience = 2 * time.Second
 
 // A process is a lock client on a host of its own.
@@ -61,7 +61,7 @@ func NewN(t testing.TB, n int, opts ...lock.ClientOption) *Fake {
 	return f
 }
 
-// inBubble tells whether the caller is in a bubble of synctest.
+// inBubble reports whether the caller is in a bubble of synctest.
 func inBubble() (in bool) {
 	defer func() { in = recover() == nil }() // Wait panics outside of one
 	synctest.Wait()
@@ -87,7 +87,7 @@ func (f *Fake) NewClient(opts ...lock.ClientOption) *lock.Client {
 // are not checked at the end, FailNext and Waiters do not concern it, and Lose refuses it.
 func (f *Fake) Redis() []redis.UniversalClient { return f.program.host.Connect() }
 
-// instance starts a process that FailNext concerns.
+// instance starts a process to which FailNext applies.
 func (f *Fake) instance(opts []lock.ClientOption) *process {
 	f.t.Helper()
 	fails := hook.Provided.Fails(f.ledger.fail).(lock.ClientOption)
@@ -113,7 +113,7 @@ func (f *Fake) process(opts []lock.ClientOption) *process {
 	return p
 }
 
-// end checks and closes everything. The nodes are closed behind it.
+// end checks and closes everything. The nodes are closed after it.
 func (f *Fake) end() {
 	f.t.Helper()
 	f.ledger.check(f.t)

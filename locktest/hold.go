@@ -42,7 +42,8 @@ func (h *Hold) Release() {
 	if err := h.lease.Unlock(context.Background()); err != nil {
 		f.t.Fatalf("locktest: release: %v", err)
 	}
-	// It was a fair one's, which wakes who waits in a queue. Others wait for this message.
+	// The hold was a fair lock's, which wakes waiters in a queue. Other waiters wait for this
+	// message.
 	keys := lua.Keys{Lock: hook.Provided.Key(h.lease)}
 	for _, n := range f.nodes {
 		n.Publish(keys.Channel(), h.lease.ID())

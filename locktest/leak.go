@@ -9,8 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/lock"
 )
 
-// grace is how long goroutines of the program may go on after the test to give back what
-// they have. It passes only where something is held.
+// grace is how long the program's goroutines may continue after the test to give back their leases.
+// It passes only if something is held.
 const grace = time.Second
 
 // check fails t for each lease that is still held.
@@ -34,7 +34,7 @@ func (l *ledger) check(t testing.TB) {
 		case <-e.lease.Done():
 		case <-patience.Done():
 		}
-		// What ends by itself now was held when the test ended.
+		// A lease that ends by itself now was held when the test ended.
 		if err := e.lease.Err(); err == nil || errors.Is(err, lock.ErrLost) {
 			t.Errorf("locktest: %q is still locked at the end of the test: no Unlock of the lease taken at %v", e.lease.Name(), e.place)
 		}

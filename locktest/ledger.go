@@ -9,7 +9,7 @@ import (
 	"github.com/holdfast-go/holdfast/lock"
 )
 
-// A ledger has what the program's calls have come to. It is safe for concurrent use.
+// A ledger records the results of the program's calls. It is safe for concurrent use.
 type ledger struct {
 	mu       sync.Mutex
 	entries  []entry
@@ -29,7 +29,7 @@ func newLedger() *ledger {
 	return &ledger{prune: 64, waits: make(map[*call]string), failures: make(map[string][]error)}
 }
 
-// observer tells the ledger of what happens in the process on host.
+// observer reports the events in the process on host to the ledger.
 func (l *ledger) observer(host *virtual.Host) lock.Observer {
 	return lock.Observer{
 		Began: func(ctx context.Context, _ lock.Acquisition) context.Context {
@@ -46,7 +46,7 @@ func (l *ledger) observer(host *virtual.Host) lock.Observer {
 	}
 }
 
-// A call is one of Lock or TryLock. It is told from others by its address.
+// A call is one Lock or TryLock. It is identified by its address.
 type call struct{ _ byte }
 
 type callKey struct{}
@@ -85,8 +85,8 @@ func (l *ledger) find(id string) (e entry, found bool) {
 	return e, false
 }
 
-// last returns the newest lease of name that a process on host has, and that is not over; nil: there
-// is none. Others may have it as well: those who share it, or a holder after a loss.
+// last returns the newest lease of name of a process on host that is not over; nil: there is none.
+// Others may have the lock as well: those that share it, or a holder after a loss.
 func (l *ledger) last(name string, host *virtual.Host) *lock.Lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -93,7 +93,7 @@ func (f *Fake) remove(e entry) {
 		for _, n := range f.nodes {
 			n.Delete(keys.Lock, keys.Readers(), keys.Permits(), keys.Slots(), keys.Free())
 		}
-		// Or the holder would learn of it some time before its next renewal.
+		// Without this renewal, the holder would learn of the loss only when its next one is due.
 		if err = hook.Provided.Renew(context.Background(), e.lease); errors.Is(err, lock.ErrLost) {
 			return
 		}

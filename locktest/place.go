@@ -13,8 +13,8 @@ type place struct {
 	line     int
 }
 
-// library is what the names of the library's functions begin with; those of its tests and
-// examples are programs.
+// library is the prefix of the names of the library's functions; its tests and examples count as
+// programs.
 var library = func() []string {
 	const module = "github.com/holdfast-go/holdfast/"
 	packages := []string{"lock", "reentrant", "fair", "readwrite", "semaphore", "multi", "election", "redlock", "locktest"}
@@ -24,9 +24,9 @@ var library = func() []string {
 	return append(packages, module+"internal/engine.")
 }()
 
-// caller is the place of the innermost function on the stack that is not the library's. Of
-// several locks that are taken together, each but the last is on a goroutine of its own, and
-// has no such function.
+// caller returns the place of the innermost function on the stack that is not the library's. If
+// several locks are taken together, all but the last run on goroutines of their own, and have no
+// such function.
 func caller() place {
 	var pcs [64]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
