@@ -241,7 +241,7 @@ func (a *acquisition) quit() {
 		return
 	}
 	if l := a.turns.leave(); l != nil {
-		_ = l.Unlock(a.ctx) // whoever is next has it, or learns of its loss
+		_ = l.Unlock(a.ctx) // the next one has it, or learns of its loss
 	}
 }
 

@@ -114,7 +114,7 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 	}
 	h.slot.set(h)
 	if joins {
-		c.listen() // for who waits to write
+		c.listen() // for waiting writers
 	}
 	t.watch(b.Start())
 	t.align()

@@ -144,9 +144,9 @@ func samples(prefix string) []lua.Call {
 	return calls
 }
 
-// maxAsking bounds the queuers that ask at the same moment, for the first time and again.
-// Tens of thousands would wait for each other's answers until these are too late, and hold
-// up the signs of life of those who wait, who would then have to ask, too.
+// maxAsking bounds the queuers that ask at the same moment, for the first time and again. Tens of
+// thousands would wait for each other's answers until these are too late. They would also hold up
+// the signs of life of other waiters, which would then have to ask, too.
 const maxAsking = 1024
 
 // releaseTime is more than a node takes for each of many releases in a row.

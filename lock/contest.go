@@ -34,7 +34,7 @@ type contest struct {
 	rivals *rivals              // nil: none was heard of
 	even   bool                 // others have a chance: the message of the last release is to wake the head
 	// Of queuers.
-	unpredictable bool        // it cannot be guessed who is next
+	unpredictable bool        // the next one cannot be guessed
 	heartbeats    *heartbeats // nil: none
 	relay         relay       // of those for permits
 }
@@ -154,7 +154,7 @@ func (ct *contest) wanted() bool {
 
 // A relay is a contest's record of the permits that it passes on. It is guarded by the client's mu.
 type relay struct {
-	token  int64     // the greatest that is known, of those that were reserved too
+	token  int64     // the greatest known one, including reserved ones
 	slots  int       // that this process has
 	passed time.Time // when one was last passed on
 	others time.Time // when others were last seen to wait

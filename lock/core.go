@@ -32,7 +32,7 @@ type core struct {
 	channels  string                  // what the Pub/Sub channels of clients begin with
 	alone     bool                    // no node is a Cluster
 	fails     func(name string) error // an acquisition, in a test; nil: none does
-	closing   chan struct{}           // closed by drain: no wait goes on
+	closing   chan struct{}           // closed by drain: every wait ends
 	idle      chan struct{}           // closed when drained, and nothing is held
 	newcomers chan struct{}           // a slot for each queuer that asks for the first time
 	returners chan struct{}           // and for each that asks again
@@ -46,7 +46,7 @@ type core struct {
 	draining bool                    // nothing is granted any more
 	held     int                     // names
 	contests map[contestKey]*contest // the names that this process holds or wants
-	queuers  map[string]*place       // by hold id: who waits in a queue on the nodes
+	queuers  map[string]*place       // by hold id: waiters in queues on the nodes
 	shared   map[string]*tenure      // by hold id: tenures that goroutines of this process share
 	listens  *waiter.Subscription
 }

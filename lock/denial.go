@@ -4,7 +4,7 @@ import "time"
 
 // A denial says why an attempt did not get the lock.
 type denial struct {
-	holder string        // who has it, or a part of its nodes, or whose turn it is
+	holder string        // the hold that has the lock, or a part of its nodes, or whose turn it is
 	ttl    time.Duration // what the holder has left; negative: no TTL
 	about  description   // of the holder
 	sure   bool          // a quorum agrees on the holder: it is worth waiting for the release

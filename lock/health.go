@@ -50,7 +50,7 @@ func (c *Client) Health(ctx context.Context) []NodeHealth {
 	})
 	for i := range health {
 		h := &health[i]
-		if err != nil { // ctx ended before all had answered; the ballot goes on
+		if err != nil { // ctx ended before all had answered; the ballot continues
 			h.Err = contextError(ctx)
 			continue
 		}
@@ -61,7 +61,7 @@ func (c *Client) Health(ctx context.Context) []NodeHealth {
 	return health
 }
 
-// reached tells whether a node answered, if only with an error.
+// reached reports whether a node answered, if only with an error.
 func reached(a redlock.Answer) bool {
 	var refusal redis.Error
 	return a.Reply != nil || errors.As(a.Err, &refusal)

@@ -24,7 +24,7 @@ type hold struct {
 	warned   bool   // that others of this client wait for it
 	reader   bool   // it never writes again
 	began    time.Time
-	leases   []*Lease        // those that are not over, in no order
+	leases   []*Lease        // leases that are not over, in no order
 	earliest Lease           // the first one
 	list     [1]*Lease       // of leases, until there are more
 	over     error           // nil, ErrLost or ErrReleased

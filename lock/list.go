@@ -140,8 +140,8 @@ func (l *list) hash(name string) [2]uint64 {
 	return [2]uint64{maphash.String(l.seeds[0], name), maphash.String(l.seeds[1], name)}
 }
 
-// tell inspects names and tells those that are not free by now. One that is free is looked at
-// again if another node has it, too: it may be locked by then.
+// tell inspects names and yields those that are not free by now. A free name is looked at again if
+// another node has it, too: it may be locked by then.
 func (l *list) tell(ctx context.Context, names []string) error {
 	for len(names) > 0 {
 		page := names[:min(len(names), maxInspected)]

@@ -47,7 +47,7 @@ func (t *tenure) expire() (after func()) {
 	switch {
 	case ended:
 		return func() { t.abandon(lost) }
-	case len(lost) > 0: // others go on within the tenure
+	case len(lost) > 0: // others continue within the tenure
 		return func() { t.engine.client.allLost(lost) }
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 
 // numbering is the slots that the nodes have given to a tenure. It is guarded by the tenure's mu.
 type numbering struct {
-	slots   lua.Slots   // those of the hold; "": it is not granted
+	slots   lua.Slots   // the hold's slots; "": it is not granted
 	given   []lua.Slots // by each node, before that
 	aligned bool        // the nodes that had answered by then were compared
 }

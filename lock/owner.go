@@ -83,12 +83,12 @@ type slot struct {
 	client *core
 	key    string
 
-	users int32 // who needs the slot to stay; guarded by owner.mu
+	users int32 // callers that need the slot; guarded by owner.mu
 
-	// taken while a command about this hold is under way: count by count, and nothing
-	// after the release. It is never taken while waiting for another owner. Who releases
-	// comes before who acquires, and otherwise first come, first served; so nobody waits for
-	// longer than the rounds of those before it take. Guarded by mu, as all that follows.
+	// taken is set while a command about this hold is in progress, so that count follows count, and
+	// nothing follows the release. It is never taken while waiting for another owner. Releases come
+	// before acquisitions, and otherwise the order is first come, first served. So nobody waits for
+	// longer than the rounds of those before. It is guarded by mu, like all fields below.
 	taken   bool
 	mu      sync.Mutex
 	lines   *lines        // nil: nobody waits for it

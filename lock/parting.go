@@ -19,7 +19,7 @@ type parting struct {
 
 	rest   func(context.Context) // what is left to be done; nil: nothing
 	ballot *redlock.Ballot       // of the release; nil: it was not drafted
-	told   bool                  // who waits here knows of the end, and the turn is given up
+	told   bool                  // waiters here know of the end, and the turn is given up
 	left   bool                  // the client must be left
 	reason Reason                // why the hold is over, if observers have to be told
 }

@@ -77,7 +77,7 @@ func (h *hold) resign() (last bool, renewing <-chan struct{}, reason Reason, err
 	}
 	h.slot.give()
 	if p != ended {
-		return false, nil, ReasonUnlocked, nil // the tenure goes on, and its reason is another's to read
+		return false, nil, ReasonUnlocked, nil // the tenure continues, and its reason is for another call to read
 	}
 	if reason := h.tenure.reason; errors.Is(reason.end(), ErrLost) {
 		return false, nil, reason, h.fail("unlock", reason)

@@ -277,7 +277,7 @@ func (t *tenure) review() {
 // with mu and t.mu held.
 func (ct *contest) readOn(t *tenure) {
 	t.reads = true
-	t.joining = &joining{closed: true} // who waits is not known
+	t.joining = &joining{closed: true} // the waiters are not known
 	t.reserve.top = t.reserve.last
 	ct.downgrade(t)
 	ct.disband(everybody)
@@ -330,7 +330,7 @@ func (t *tenure) told(b *redlock.Ballot, last int64) {
 		if b.Won() {
 			r.top, t.serving.clear = max(r.top, last), time.Now()
 		}
-		if others && !t.serving.closed { // since when is not known: whoever waits here may have come later
+		if others && !t.serving.closed { // since when is not known: the goroutines that wait here may have come later
 			t.serving.closed = true
 			t.contest.disband(everybody)
 		}

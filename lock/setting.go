@@ -8,7 +8,7 @@ import (
 // minBeat keeps the signs of life of waiters from crowding out everything else.
 const minBeat = 50 * time.Millisecond
 
-// settings are those of one lock.
+// settings are the settings of one lock.
 type settings struct {
 	ttl     time.Duration
 	renew   bool

@@ -18,7 +18,7 @@ type serving struct {
 	closed  bool      // somebody elsewhere waits; never again open
 	writing bool      // the hold in progress writes
 	wrote   time.Time // when the last one that did had ended
-	clear   time.Time // when a quorum has told of who waits
+	clear   time.Time // when a quorum last answered about waiters
 	timed   bool      // review is due
 }
 

@@ -89,7 +89,7 @@ func (s *State) votes(id string) (seen, undecided int) {
 	return seen, undecided
 }
 
-// has tells whether the node has the hold called id; if that is empty, whether it has none.
+// has reports whether the node has the hold called id, or no hold if id is empty.
 func (n *NodeState) has(id string) bool { return n.Holder == id || slices.Contains(n.Readers, id) }
 
 // MarshalJSON implements [json.Marshaler].

@@ -38,7 +38,7 @@ type tenure struct {
 	holds      int      // that there have been
 	ended      bool     // nothing is passed on, and nothing renewed, any more
 	reason     Reason   // why
-	vacant     bool     // who is next waits for tokens
+	vacant     bool     // the next goroutine waits for tokens
 	reads      bool     // others can have the lock, too; it never writes again. Changed with the client's mu held, too
 	uneven     bool     // a node has refused it since it was last renewed: a rival has that one
 	mending    bool     // nodes may lack it: they are asked once though no lease is renewed

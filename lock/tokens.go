@@ -12,7 +12,7 @@ import "time"
 // grants it more than top.
 type reserve struct {
 	last int64 // token that was given out
-	top  int64 // of those that a quorum has confirmed
+	top  int64 // the last token that a quorum has confirmed
 
 	asked  time.Time // when the nodes were last asked
 	heard  time.Time // when they last answered
@@ -23,6 +23,6 @@ type reserve struct {
 	failed bool // the last question found no quorum
 
 	// Of permits, whose tokens are of one counter and nobody else's.
-	after   int64 // token before the first of those that were asked for last
-	refused int   // how often others were granted some of those that were asked for
+	after   int64 // the token before the first one of the last request
+	refused int   // how often others were granted some of the requested tokens
 }

@@ -7,8 +7,8 @@ type unlocking uint8
 
 const (
 	unlocked   unlocking = iota // nothing
-	downgrades                  // its hold goes on, and only reads
-	releases                    // its hold is to end; whoever does that leaves the client
+	downgrades                  // its hold continues, and only reads
+	releases                    // its hold must end; the call that ends it leaves the client
 )
 
 // Unlock ends the lease; with the last lease of a hold, the lock is free. Before the last one no

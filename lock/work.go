@@ -103,7 +103,7 @@ func (l *Lease) cancel() {
 	var ties map[<-chan struct{}]*tie
 	var cause error
 	if w != nil {
-		ties, w.ties = w.ties, nil // who ends a parent from now on finds nothing to do
+		ties, w.ties = w.ties, nil // the end of a parent finds nothing to do from now on
 		cause = l.failure()
 	}
 	l.hold.mu.Unlock()

@@ -282,7 +282,7 @@ func (b *Ballot) vote(o *op, a Answer) {
 		// refusals: fewer of them may come from rivals whose votes are split as well, and a failed
 		// node says nothing about who has the lock.
 		b.decided = b.decided || b.agreed-b.unasked >= quorum || b.no-b.failed >= quorum ||
-			b.yes >= quorum && n-b.yes-b.no+b.agreed < quorum // those that are left cannot make them agree
+			b.yes >= quorum && n-b.yes-b.no+b.agreed < quorum // the remaining nodes cannot make them agree
 	}
 	decided := b.decided
 	if decided && b.done != nil {

@@ -92,7 +92,7 @@ var final = []string{
 // isFinal distinguishes a permanent refusal from one that passes, such as LOADING.
 func isFinal(err error) bool {
 	if errors.Is(err, redis.ErrClosed) {
-		return true // by whoever made the client
+		return true // by the creator of the client
 	}
 	var refusal redis.Error
 	if !errors.As(err, &refusal) {

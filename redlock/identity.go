@@ -88,13 +88,13 @@ func (n *node) identify(ctx context.Context) error {
 	return n.group.register(n, id)
 }
 
-// fit returns why a server cannot vote, or nil. A server that tells nothing may vote. A Cluster and
-// a Sentinel know which servers are replicas, and may take a moment to say so.
+// fit returns why a server cannot vote, or nil. A server that tells nothing may vote.
 func (n *node) fit(server, replication map[string]string) error {
 	if version := server["redis_version"]; version != "" && older(version) {
 		return fmt.Errorf("%w: %s runs Redis %s, the minimum is %d.%d", ErrUnfit, n.address, version, least[0], least[1])
 	}
-	// A Cluster and a Sentinel say who is a replica, and may take a moment to say so.
+	// Only a Cluster and a Sentinel know which servers are replicas, and they may take a moment to
+	// say so.
 	if c, ok := n.client.(*redis.Client); ok && n.of == nil && c.Options().Addr != failover && replication["role"] == "slave" {
 		return fmt.Errorf("%w: %s is a replica (role:slave) of %s:%s; give its master", ErrUnfit, n.address,
 			replication["master_host"], replication["master_port"])
@@ -102,7 +102,7 @@ func (n *node) fit(server, replication map[string]string) error {
 	return nil
 }
 
-// older tells whether version is less than least. What cannot be read is not.
+// older reports whether version is less than least. A version that cannot be read is not.
 func older(version string) bool {
 	parts := strings.SplitN(version, ".", 3)
 	if len(parts) < 2 {

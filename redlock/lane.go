@@ -35,7 +35,7 @@ type lane struct {
 	queue    []*op
 	window   window
 	busy     int           // runners at work, a caller in runHere included
-	stuck    int           // those of them whose flight is stuck
+	stuck    int           // runners whose flight is stuck
 	boarding bool          // a runner that help started has yet to look at the queue
 	failing  bool          // the last exchange failed; runHere must not risk its caller on the next
 	over     chan struct{} // ends the wait of the caller in runHere; nil: to be made

@@ -19,7 +19,7 @@ type pendingReleases struct {
 	timer *time.Timer
 	armed bool
 	open  int       // those of keys that may still be created, wherever they wait; 0 once the node answers
-	count uint64    // tells which ops are in open: those that carry it
+	count uint64    // identifies the ops in open: they carry it
 	last  time.Time // when something was last owed
 	pause *backoff.ExponentialBackOff
 }

@@ -59,7 +59,7 @@ func (l *lane) help(o *op) {
 		if wait > 0 {
 			time.Sleep(wait)
 		} else {
-			runtime.Gosched() // whoever is about to submit can come along
+			runtime.Gosched() // callers that are about to submit can come along
 		}
 		l.drain()
 	}()
@@ -88,7 +88,7 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 		return false
 	}
 	l.busy = 1
-	l.runners.Add(1) // whoever joins the lane waits for this one too
+	l.runners.Add(1) // join waits for this one too
 	defer l.runners.Done()
 	if o != nil {
 		if l.queue == nil {
@@ -175,7 +175,7 @@ func (l *lane) drain() {
 		l.mu.Unlock()
 		l.settle(rest)
 		if far {
-			runtime.Gosched() // whoever was answered may come along again
+			runtime.Gosched() // callers that were answered may come along again
 		}
 	}
 }
@@ -188,7 +188,7 @@ func (l *lane) take() *flight {
 	defer l.mu.Unlock()
 	l.boarding = false
 	if others := l.busy - l.stuck - 1; others > 0 && !l.beside(others) {
-		l.busy-- // those who stay take what is queued
+		l.busy-- // the remaining runners take what is queued
 		return nil
 	}
 	var ops []*op

@@ -38,7 +38,7 @@ func Together(ctx context.Context, calls ...func(context.Context)) {
 type gathering struct {
 	mu      sync.Mutex
 	missing int       // calls that have neither queued a ballot nor returned
-	queued  []*Ballot // by those that have come
+	queued  []*Ballot // by the members that have come
 }
 
 // A member is one call of a gathering. Its context carries it.

@@ -61,7 +61,7 @@ type period struct {
 // inFlight counts the commands in flight about one key.
 type inFlight struct {
 	commands  int
-	creations int       // those of them that create the key
+	creations int       // commands that create the key
 	last      time.Time // when the last of them left
 }
 
@@ -83,7 +83,7 @@ type flight struct {
 // unsettled are the ops that a flight did not settle.
 type unsettled struct {
 	owed  []*op  // removals that are not confirmed
-	moves []move // what is to go on by another lane
+	moves []move // ops that continue on another lane
 }
 
 // landing is how a flight ended.
