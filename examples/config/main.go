@@ -1,6 +1,6 @@
-// Config shows a read-write lock: several services read a configuration that is two keys in Redis, and
-// an administrator changes both. Nobody sees one of them changed without the other. One service is killed while it
-// reads; its place is free after its TTL.
+// Config shows a read-write lock: several services read a configuration of two keys in Redis, and
+// an administrator changes both. Nobody sees one key changed without the other. One service is
+// killed while it reads; its place is free after its TTL.
 //
 //	go run ./examples/config
 //	go run ./examples/config -redis host1:6379,host2:6379,host3:6379
@@ -31,7 +31,7 @@ const (
 
 var services = []string{"api", "mail", "shop"}
 
-// unlucky is who is killed while it reads.
+// unlucky is the service that is killed while it reads.
 const unlucky = "mail"
 
 func administer(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
@@ -91,8 +91,8 @@ func hear(all *fleet.Fleet, tell *story.Teller, n int) error {
 	return nil
 }
 
-// change writes both settings, with time to spare between them, and reads what it wrote before
-// anybody else can change it again: it ends writing while it reads.
+// change writes both settings, with a pause between them, and reads what it wrote before anybody
+// else can change it again: it releases the write lock while it reads.
 func change(ctx context.Context, config *readwrite.Mutex, store settings, tell *story.Teller, host, port string) error {
 	writing, err := config.Lock(ctx)
 	if err != nil {

@@ -18,7 +18,7 @@ const last = "red"
 // hosts have ports of their own.
 var hosts = map[string]string{"blue": "5432", "green": "6543", last: "7654"}
 
-// serve is what a service does: it reads the configuration again and again, and says when it has changed.
+// serve is the work of a service: it reads the configuration again and again, and reports changes.
 func serve(ctx context.Context, name string, nodes []redis.UniversalClient) error {
 	locks, err := lock.NewClient(nodes, lock.WithTTL(ttl))
 	if err != nil {
@@ -58,7 +58,8 @@ func serve(ctx context.Context, name string, nodes []redis.UniversalClient) erro
 	}
 }
 
-// settings are the configuration. Each is a key of its own, so nothing but the lock keeps them together.
+// settings are the configuration. Each setting is a separate key, so only the lock keeps them
+// consistent.
 type settings struct{ redis redis.UniversalClient }
 
 func (s settings) set(ctx context.Context, what, value string) error {

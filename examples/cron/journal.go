@@ -2,14 +2,14 @@ package main
 
 import "sync"
 
-// A journal is where the job notes what it has done: a row in its database.
+// A journal records what the job has done: a row in its database.
 type journal struct {
 	mu   sync.Mutex // what a database would see to; the lock holds across programs
 	last int
 	runs int
 }
 
-// begin tells whether slot is still to be done, and notes that it is being.
+// begin reports whether slot still has to be done, and records that it is being done.
 func (j *journal) begin(slot int) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -1,5 +1,5 @@
-// Cron shows a job that every one of many schedulers starts at the same time, and that
-// only one of them runs, though their clocks are further apart than the job takes.
+// Cron shows a job that many schedulers start at the same time, and that only one of them runs,
+// even though their clocks differ by more than the job takes.
 //
 //	go run ./examples/cron
 //	go run ./examples/cron -redis localhost:6379
@@ -26,8 +26,9 @@ const (
 	every      = 2 * time.Second
 	work       = 100 * time.Millisecond
 	apart      = 400 * time.Millisecond // how far apart the schedulers' clocks are
-	// hold is how long the lock stays taken, however soon the work is done: longer than clocks are
-	// apart, so that the last scheduler finds it taken, and over before the next time.
+	// hold is how long the lock stays taken, however soon the work is done. It is longer than the
+	// clocks differ, so that the last scheduler finds the lock taken, and it is over before the
+	// next time.
 	hold = 1200 * time.Millisecond
 )
 
@@ -64,9 +65,9 @@ func run(ctx context.Context, job *reentrant.Mutex, j *journal, start time.Time,
 			return err
 		}
 		err := backup(ctx, job, j, slot, due, me, tell)
-		// Another one has it, or had it just now. If the journal does not know of that, this may
-		// still be the time before, on a machine that was too busy for it; or the one that has it
-		// has died.
+		// Another scheduler has the lock, or had it just now. If the journal does not show that,
+		// this may still be the previous time, on a machine that was too busy for it, or the
+		// scheduler that has the lock has died.
 		for errors.Is(err, lock.ErrLocked) && !j.has(slot) {
 			if err := sleep(ctx, work); err != nil {
 				return err
@@ -87,9 +88,9 @@ func backup(ctx context.Context, job *reentrant.Mutex, j *journal, slot int, due
 		return err
 	}
 	defer lease.Unlock(ctx) // the lock is free when hold has passed since TryLock
-	// The lock keeps two from running at once, and by its minimum hold also from running one
-	// after the other. The journal is for what no lock can know: that somebody comes later
-	// than clocks are apart.
+	// The lock keeps two schedulers from running at once, and its minimum hold keeps them from
+	// running one after the other. The journal covers what no lock can know: that a scheduler is
+	// later than the clocks differ.
 	if !j.begin(slot) {
 		tell.Linef(me, "is %v late and finds that backup %d was run", time.Since(due).Round(time.Millisecond), slot)
 		return nil

@@ -8,12 +8,12 @@ import (
 
 var errStale = errors.New("stale token")
 
-// A document is the resource that the lock protects. It remembers the greatest token it has
-// seen, and refuses whoever comes with a lesser one.
+// A document is the resource that the lock protects. It remembers the greatest token it has seen,
+// and refuses smaller ones.
 //
-// A holder claims the document before it reads, and not only when it writes. If only writes
-// were checked, an older holder that wakes up could still write between a newer one's read
-// and write, and the newer one would write over that without having seen it.
+// A holder claims the document before it reads, not only when it writes. If only writes were
+// checked, an older holder that wakes up could still write between a newer holder's read and write,
+// and the newer holder would overwrite that without having seen it.
 //
 // Each method is one step. In a database, in one transaction each:
 //
@@ -38,7 +38,7 @@ func (d *document) claim(token int64) (text string, err error) {
 	return d.text, nil
 }
 
-// write takes the text of whoever has the document claimed.
+// write stores the text if the holder with this token has claimed the document.
 func (d *document) write(token int64, text string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

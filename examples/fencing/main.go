@@ -1,7 +1,7 @@
-// Fencing shows what no lock can do alone. A holder is paused, its lease ends, another gets
-// the lock and reads; then the first one wakes up and writes before it looks. The resource
-// stops it, because the second one has claimed the resource, with its greater fencing token,
-// before it read.
+// Fencing shows what no lock can do alone. A holder is paused, its lease ends, and another holder
+// gets the lock and reads. Then the first one wakes up and writes before it looks at its lease. The
+// resource stops it, because the second one has claimed the resource, with its greater fencing
+// token, before it read.
 //
 //	go run ./examples/fencing
 //	go run ./examples/fencing -redis localhost:6379
@@ -23,9 +23,9 @@ func main() { nodes.Main(1, fence) }
 const ttl = 500 * time.Millisecond
 
 func fence(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
-	// Ann and Bob are two programs. A pause of a whole program - a long garbage
-	// collection, a virtual machine that moves, a closed lid - stops its watchdog too.
-	// Here only Ann's code is paused, so her watchdog is left out.
+	// Ann and Bob are two programs. A pause of a whole program (a long garbage collection, a
+	// virtual machine that moves, a closed lid) stops its watchdog too. Here only Ann's code is
+	// paused, so she has no watchdog.
 	ann, err := lock.NewClient(redis.Clients(), lock.WithTTL(ttl), lock.WithoutWatchdog())
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func fence(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 	}
 	tell.Linef("bob", "claimed the report and read %q, and works on it", read)
 
-	// What a paused program does next, whatever it is, it does before it can look.
+	// A paused program does its next step, whatever that is, before it can look.
 	tell.Linef("ann", "wakes up, and writes with token %d", anns.Token())
 	err = report.write(anns.Token(), text+" and ann's")
 	if !errors.Is(err, errStale) {

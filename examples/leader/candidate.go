@@ -17,8 +17,8 @@ const (
 	turn  = 4 // steps after which one resigns who goes on with another's work
 )
 
-// campaign is what each process does: it is a candidate until it is elected, and leads. Whoever
-// begins the work would go on for ever; the others do a few steps and resign.
+// campaign is the work of each process: it is a candidate until it is elected, and then leads. The
+// first leader would continue forever; the others do a few steps and resign.
 func campaign(ctx context.Context, name string, nodes []redis.UniversalClient) error {
 	locks, err := lock.NewClient(nodes, lock.WithTTL(ttl))
 	if err != nil {

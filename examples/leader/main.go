@@ -1,6 +1,6 @@
-// Leader shows an election: three processes are candidates, and one at a time leads. The leader
-// is killed in the middle of its work. The next one goes on where the work stands, and nobody
-// who led before can spoil it: each term has a number, and the work accepts only the latest.
+// Leader shows an election: three processes are candidates, and one of them leads at a time. The
+// leader is killed in the middle of its work. The next one continues where the work stopped, and no
+// former leader can spoil it: each term has a number, and the work accepts only the latest.
 //
 //	go run ./examples/leader
 //	go run ./examples/leader -redis host1:6379,host2:6379,host3:6379
@@ -58,7 +58,7 @@ func watch(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 			break
 		}
 	}
-	// Whoever is no candidate can ask who leads, too.
+	// A program that is not a candidate can ask who leads, too.
 	term, err := election.New(locks, electionName, "").Leader(ctx)
 	if err != nil {
 		return err

@@ -6,8 +6,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// work is what the leader does: how many steps of it are done, and in which term. It is in a
-// database as a rule; here it is in a Redis, beside the locks.
+// work is the leader's work: how many steps are done, and in which term. Usually it is in a
+// database; here it is in a Redis, beside the locks.
 type work struct{ db redis.UniversalClient }
 
 const workKey = "example:migration:work"
@@ -15,8 +15,8 @@ const workKey = "example:migration:work"
 // begin forgets what an earlier run has done.
 func begin(ctx context.Context, db redis.UniversalClient) error { return db.Del(ctx, workKey).Err() }
 
-// claim shuts out the leaders of all terms before this one, and tells how many steps are done. In
-// a database:
+// claim shuts out the leaders of all earlier terms, and returns how many steps are done. In a
+// database:
 //
 //	UPDATE work SET term = $1 WHERE term <= $1 RETURNING done
 var claim = redis.NewScript(`

@@ -12,7 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/semaphore"
 )
 
-// call is what a caller does: take a permit, call the service, and give the permit back.
+// call is the work of a caller: take a permit, call the service, and give the permit back.
 func call(ctx context.Context, name string, nodes []redis.UniversalClient) error {
 	locks, err := lock.NewClient(nodes, lock.WithTTL(ttl))
 	if err != nil {

@@ -1,6 +1,6 @@
-// Limit shows a semaphore: eight processes call a service that serves five at once and turns others away. Each
-// takes a permit first, so nobody is turned away. One of them is killed during its call, and its permit is
-// free again after its TTL.
+// Limit shows a semaphore: eight processes call a service that serves five calls at once and turns
+// others away. Each process takes a permit first, so no call is turned away. One process is killed
+// during its call, and its permit is free again after its TTL.
 //
 //	go run ./examples/limit
 //	go run ./examples/limit -redis host1:6379,host2:6379,host3:6379
@@ -33,7 +33,7 @@ const (
 
 var callers = []string{"ann", "bob", "cid", "dan", "eve", "fay", "gus", "hal"}
 
-// unlucky is who is killed during its first call.
+// unlucky is the caller that is killed during its first call.
 const unlucky = "cid"
 
 // watch runs the service, and the processes that call it.

@@ -43,7 +43,8 @@ func (s *service) close() {
 	<-s.done
 }
 
-// count tells how many it has served, how many at once at the most, and how many it turned away.
+// count returns how many calls the service has served, the maximum at once, and how many it turned
+// away.
 func (s *service) count() (served, most, refused int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,6 @@
-// Lost shows how work learns that its lock is gone, and stops: once because an operator
-// has ended the lock by force, once because Redis is gone. In both cases it is enough to
-// work under the lease's context.
+// Lost shows how work learns that its lock is gone, and stops: first because an operator has ended
+// the lock by force, then because Redis is gone. In both cases it is enough to work under the
+// lease's context.
 //
 //	go run ./examples/lost
 //	go run ./examples/lost -redis localhost:6379
@@ -21,7 +21,7 @@ import (
 func main() { nodes.Main(1, lose) }
 
 const (
-	// Short, so that one need not wait to see it pass. The default is 30 seconds.
+	// The TTL is short, so that you need not wait to see it pass. The default is 30 seconds.
 	ttl  = 1500 * time.Millisecond
 	step = 200 * time.Millisecond // of the work
 )
@@ -58,7 +58,8 @@ func lose(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 	})
 }
 
-// work imports record after record until its lock is lost, by an accident at the third.
+// work imports record after record until its lock is lost. Something happens to the lock at the
+// third record.
 func work(ctx context.Context, locks *lock.Client, tell *story.Teller, accident func()) error {
 	lease, err := reentrant.New(locks, "import").Lock(ctx)
 	if err != nil {
@@ -68,7 +69,8 @@ func work(ctx context.Context, locks *lock.Client, tell *story.Teller, accident 
 	err = importAll(lease.Context(ctx), tell, accident)
 	tell.Linef("worker", "stopped: %v", err)
 
-	// Unlock tells as well, and why. Whoever cannot stop in the middle looks here.
+	// Unlock reports the loss as well, and the reason. Work that cannot stop in the middle checks
+	// here.
 	over := lease.Unlock(ctx)
 	var e *lock.LeaseError
 	if !errors.As(over, &e) || !errors.Is(over, lock.ErrLost) {

@@ -28,7 +28,7 @@ func queueUp(ctx context.Context, name string, nodes []redis.UniversalClient) er
 		}
 		fmt.Printf("%s is served, visit %d, token %d\n", name, visit, lease.Token())
 		time.Sleep(service)
-		// Before the unlock: after it, the next one may be quicker to speak.
+		// This comes before the unlock. After it, the next customer may be quicker to speak.
 		fmt.Printf("%s leaves\n", name)
 		if err := lease.Unlock(ctx); err != nil {
 			return err

@@ -1,6 +1,6 @@
-// Queue shows a fair lock: customers come to a counter one after the other, each of them
-// a process of its own, and are served in the order in which they came. One is killed
-// while it waits; the next one is served.
+// Queue shows a fair lock: customers come to a counter one after the other, each in a process of
+// its own, and are served in the order in which they came. One is killed while it waits, and the
+// next one is served.
 //
 //	go run ./examples/queue
 //	go run ./examples/queue -redis host1:6379,host2:6379,host3:6379
@@ -34,7 +34,7 @@ const (
 
 var customers = []string{"ann", "bob", "cid", "dan"}
 
-// unlucky is who is killed while waiting.
+// unlucky is the customer that is killed while it waits.
 const unlucky = "cid"
 
 func serve(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
@@ -87,8 +87,8 @@ func serve(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 	return crowd.Wait()
 }
 
-// waitForQueue returns the queue once so many wait. Who waits for a lock does not know
-// its place, but anybody can look.
+// waitForQueue returns the queue once so many wait. A waiter does not know its place, but anybody
+// can look.
 func waitForQueue(ctx context.Context, desk *fair.Mutex, n int) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

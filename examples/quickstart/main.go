@@ -1,5 +1,5 @@
-// Quickstart shows the main job: two programs want one lock. They contend, the one that
-// has it re-enters, the watchdog has it outlive its TTL, and the fencing token grows.
+// Quickstart shows the basics: two programs want one lock. They contend, the holder re-enters, the
+// watchdog keeps the lock beyond its TTL, and the fencing token grows.
 //
 //	go run ./examples/quickstart
 //	go run ./examples/quickstart -redis localhost:6379
@@ -19,7 +19,7 @@ import (
 func main() { nodes.Main(1, quickstart) }
 
 const (
-	// Short, so that one need not wait to see it pass. The default is 30 seconds.
+	// The TTL is short, so that you need not wait to see it pass. The default is 30 seconds.
 	ttl  = time.Second
 	work = 2500 * time.Millisecond
 )

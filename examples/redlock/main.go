@@ -1,6 +1,6 @@
-// Redlock shows what a quorum is for: of five masters two die while a lock is held, and
-// it holds. When a third one dies, nobody can prove any more who has the lock, and the
-// holder is told so in time.
+// Redlock shows the purpose of a quorum: two of five masters die while a lock is held, and it stays
+// held. When a third one dies, nobody can prove any more who has the lock, and the holder is told
+// in time.
 //
 //	go run ./examples/redlock
 //	go run ./examples/redlock -redis host1:6379,host2:6379,host3:6379,...
@@ -23,7 +23,7 @@ import (
 
 func main() { nodes.Main(5, surviveMinority) }
 
-// Short, so that one need not wait to see it pass. The default is 30 seconds.
+// The TTL is short, so that you need not wait to see it pass. The default is 30 seconds.
 const ttl = 1500 * time.Millisecond
 
 func surviveMinority(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
@@ -79,7 +79,7 @@ func surviveMinority(ctx context.Context, redis *nodes.Set, tell *story.Teller) 
 	return nil
 }
 
-// reason is what a lease that is over says about its end.
+// reason returns why a lease is over.
 func reason(err error) string {
 	var over *lock.LeaseError
 	if !errors.As(err, &over) {

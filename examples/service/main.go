@@ -24,7 +24,7 @@ import (
 
 func main() { nodes.Main(1, serve) }
 
-// serve has two instances of the service asked to ship the same order at the same time.
+// serve asks two instances of the service to ship the same order at the same time.
 func serve(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 	table := newOrders()
 	carrier := func(ctx context.Context, id string) error {

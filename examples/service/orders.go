@@ -26,12 +26,13 @@ var (
 	errStale    = errors.New("a later holder of the lock has written since")
 )
 
-// set writes the state of an order. It relies on its callers for the lock, and checks that the
-// lease is one of this order's lock and goes on, and, as a database would, that no later holder has
-// been there.
+// set writes the state of an order. It relies on its callers for the lock. It checks that the lease
+// is a valid lease of this order's lock, and, as a database would, that no later holder has
+// written.
 //
-// It is given the lease, as the token must be one of this very lock. That of a context may be of
-// another: lock.FromContext returns the innermost lease, and lock.Holds is true of an outer one, too.
+// It takes the lease as an argument, because the token must belong to this lock. A context's token
+// may belong to another: lock.FromContext returns the innermost lease, and lock.Holds is true for
+// an outer one, too.
 func (o *orders) set(lease *lock.Lease, id, state string) error {
 	if lease.Name() != lockOf(id) {
 		return fmt.Errorf("%w, not under the lock %q", errUnlocked, lease.Name())

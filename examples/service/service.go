@@ -12,8 +12,8 @@ import (
 
 // A service ships orders, each of them once, however many instances there are.
 type service struct {
-	// orderLock makes the lock of a name. That it returns a lock.Locker is all that the service
-	// knows of locks, so a test gives it those of package locktest.
+	// orderLock returns the lock of a name. The service knows only that it is a lock.Locker, so a
+	// test can give it the locks of package locktest.
 	orderLock func(name string) lock.Locker
 	orders    *orders
 	carrier   carrier
@@ -36,8 +36,8 @@ func (s *service) handler() http.Handler {
 	return mux
 }
 
-// ship answers 200 if the order is shipped, 409 if another request is about it for long, and 503 if
-// the locks cannot be had or are lost: then it is worth while to try again.
+// ship answers 200 if the order is shipped, 409 if another request works on it for long, and 503 if
+// the locks are unavailable or lost: then it is worthwhile to try again.
 func (s *service) ship(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	err := s.shipOnce(r.Context(), id)

@@ -1,7 +1,7 @@
-// Transfer shows two locks that are taken together. Money is sent from ann to bob and from
-// bob to ann at the same time, by two programs that each lock the payer first. Were the locks
-// taken in that order, each program would soon hold the account that the other one waits for.
-// Package multi takes them in the order of their names, whatever order they are given in.
+// Transfer shows two locks that are taken together. Money is sent from ann to bob and from bob to
+// ann at the same time, by two programs that each name the payer first. If the locks were taken in
+// that order, each program would soon hold the account that the other one waits for. Package multi
+// takes them in the order of their names, whatever order they are given in.
 //
 //	go run ./examples/transfer
 //	go run ./examples/transfer -redis host1:6379,host2:6379,host3:6379
@@ -73,8 +73,8 @@ func account(locks *lock.Client, name string) *reentrant.Mutex {
 	return reentrant.New(locks, "account:"+name)
 }
 
-// accounts are what the locks protect: whoever has the lock of an account may read and write
-// its balance. A database would hold them.
+// accounts are what the locks protect: only the holder of an account's lock may read and write its
+// balance. A database would hold them.
 type accounts struct {
 	mu      sync.Mutex // of the map, not of what is in it
 	balance map[string]int
@@ -94,7 +94,7 @@ func (a *accounts) move(ctx context.Context, locks *lock.Client, from, to string
 func (a *accounts) change(ctx context.Context, locks *lock.Client, name string, amount int) error {
 	return account(locks, name).Do(ctx, func(ctx context.Context) error {
 		balance := a.read(name)
-		// Whoever else read it by now would write over what this one writes.
+		// Anybody else who read it by now would overwrite what this one writes.
 		select {
 		case <-time.After(100 * time.Microsecond):
 		case <-ctx.Done():

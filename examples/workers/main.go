@@ -1,5 +1,6 @@
-// Workers shows the slots of a semaphore: each worker has a number that no other has, and keeps it while it
-// lives; here it works on the shard with that number. One is killed, and the next one that comes has its number.
+// Workers shows the slots of a semaphore: each worker has a number that no other worker has, and
+// keeps it while it lives. Here it works on the shard with that number. One worker is killed, and
+// the next one that comes gets its number.
 //
 //	go run ./examples/workers
 //	go run ./examples/workers -redis host1:6379,host2:6379,host3:6379
@@ -34,10 +35,10 @@ const (
 // Four workers for three shards: the last one waits for a number.
 var workers = []string{"ann", "bob", "cid", "dan"}
 
-// unlucky is who is killed.
+// unlucky is the worker that is killed.
 const unlucky = "bob"
 
-// manage has workers come one after the other, and kills one.
+// manage lets workers come one after the other, and kills one.
 func manage(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 	locks, err := lock.NewClient(redis.Clients())
 	if err != nil {

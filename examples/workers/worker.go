@@ -11,7 +11,8 @@ import (
 	"github.com/holdfast-go/holdfast/semaphore"
 )
 
-// work is what a worker does: take a number, and work on the shard with that number until the shift is over.
+// work is the work of a worker: take a number, and work on the shard with that number until the
+// shift is over.
 func work(ctx context.Context, name string, nodes []redis.UniversalClient) error {
 	locks, err := lock.NewClient(nodes, lock.WithTTL(ttl))
 	if err != nil {
@@ -27,7 +28,7 @@ func work(ctx context.Context, name string, nodes []redis.UniversalClient) error
 	ctx = seat.Context(ctx) // which ends if the number is lost
 	fmt.Printf("%s has number %d, token %d\n", name, seat.Slots()[0], seat.Token())
 	for {
-		// Here it would take an item of its shard, and write what comes of it with its token.
+		// Here it would take an item of its shard, and write the result with its token.
 		switch n, err := nodes[0].Exists(ctx, over).Result(); {
 		case err != nil:
 			return err
