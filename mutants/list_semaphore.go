@@ -28,7 +28,7 @@ var semaphoreMutants = []Mutant{
 		Name: "a ballot waits for votes that cannot make the others agree",
 		File: "redlock/ballot.go",
 		Old: ` ||
-			b.yes >= quorum && n-b.yes-b.no+b.agreed < quorum // those that are left cannot make them agree`,
+			b.yes >= quorum && n-b.yes-b.no+b.agreed < quorum // the remaining nodes cannot make them agree`,
 		New:     "",
 		Package: "redlock",
 		Tests:   "^TestOnlyYesVotesThatAreAlikeCarryAMotion$",
