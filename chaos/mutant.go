@@ -17,7 +17,7 @@ type Mutant struct {
 func mutants() []Mutant {
 	return []Mutant{
 		{
-			Name: "release without looking who owns it",
+			Name: "release without checking the owner",
 			By:   "exclusion",
 			Cell: cell("stop workers", 1, nil, StopWorker),
 			Edits: []Edit{{"lua/release.lua",
@@ -58,7 +58,7 @@ func mutants() []Mutant {
 				"\tvalidity := c.group.Validity(time.Now(), t.ttl)"}},
 		},
 		{
-			Name: "no look at the clock after the rounds",
+			Name: "the clock is not checked after the rounds",
 			By:   "loss",
 			Cell: patient(1),
 			Edits: []Edit{{"lock/attempt.go",
@@ -83,7 +83,7 @@ func mutants() []Mutant {
 				"\tif !seen {\n\t\treturn\n\t}\n\tb := t.vacate(!seen)\n"}},
 		},
 		{
-			Name: "no mark for what may come late",
+			Name: "no mark against late commands",
 			By:   "litter",
 			Cell: late(3),
 			Edits: []Edit{{"redlock/op.go",
@@ -91,7 +91,7 @@ func mutants() []Mutant {
 				"		if false && mark {"}},
 		},
 		{
-			Name: "removals not owed for longer than the TTL",
+			Name: "removals given up after the TTL",
 			By:   "litter",
 			Cell: stalled(1),
 			Edits: []Edit{
@@ -102,7 +102,7 @@ func mutants() []Mutant {
 			},
 		},
 		{
-			Name: "sent again, and counted by increment",
+			Name: "commands sent twice, and counts incremented",
 			By:   "counts",
 			Cell: cell("replies lost", 1, long, LoseReply),
 			Edits: []Edit{{"lua/call.go", "NoRetry() bool { return true }", "NoRetry() bool { return false }"}, {"lua/acquire.lua",
@@ -189,7 +189,7 @@ func mutants() []Mutant {
 				"	case false:"}},
 		},
 		{
-			Name: "a name passed on for as long as somebody wants it, whatever has become of it",
+			Name: "a name passed on as long as somebody wants it, even if the hold is gone",
 			By:   "exclusion",
 			Cell: passing(3, Isolate),
 			Edits: []Edit{
@@ -219,7 +219,7 @@ func mutants() []Mutant {
 				"return 0 * cmp.Compare(locks[i].Name(), locks[j].Name())"}},
 		},
 		{
-			Name: "a part of several names is kept, and renewed, when the call is cancelled",
+			Name: "a cancelled call for several names keeps and renews some of them",
 			By:   "litter",
 			Cell: transferring(1),
 			Edits: []Edit{{"multi/acquire.go",
@@ -367,7 +367,7 @@ func mutants() []Mutant {
 				"	case false:"}},
 		},
 		{
-			Name: "what a waiter is passed that has given up, nobody unlocks",
+			Name: "a waiter that has given up keeps the name it was passed",
 			By:   "progress",
 			Cell: passing(1),
 			Edits: []Edit{{"lock/acquire.go",
