@@ -1,4 +1,4 @@
-// Package engine is for whoever writes a kind of lock: it makes locks of a [kind.Kind].
+// Package engine is for authors of a kind of lock: it makes locks of a [kind.Kind].
 package engine
 
 import (
@@ -17,18 +17,18 @@ type Engine interface {
 	// ForceUnlockHold is ForceUnlock for the hold with this id alone.
 	ForceUnlockHold(ctx context.Context, hold string) (bool, error)
 
-	// Survey has every node run a script that reads only, for a kind that shows more than Inspect does.
+	// Survey runs a read-only script on every node, for a kind that shows more than Inspect does.
 	Survey(ctx context.Context, s kind.Survey) ([]kind.Surveyed, error)
 }
 
-// New makes the lock called name. It talks to no node. What is wrong with c, name or opts is the
-// error of every later call.
+// New returns the lock called name. It talks to no node. An invalid c, name or option is the error
+// of every later call.
 func New(c *lock.Client, k kind.Kind, name string, opts []lock.Option) Engine {
 	return kind.Make(c, k, name, opts).(Engine)
 }
 
-// Wraps tells that a kind's public type wraps an Engine. It is called before main begins. Locks of that
-// type can be taken together without a goroutine for each; see [lock.TryTogether].
+// Wraps registers that a kind's public type wraps an Engine. It is called before main begins. Locks
+// of that type can be taken together without a goroutine for each; see [lock.TryTogether].
 func Wraps[M any](unwrap func(M) Engine) {
 	kind.Wraps(func(lock any) (inner any, ok bool) {
 		m, ok := lock.(M)
@@ -39,9 +39,9 @@ func Wraps[M any](unwrap func(M) Engine) {
 	})
 }
 
-// SlotsOf are the numbers of the slots that a lease of a kind.Numbered has.
+// SlotsOf returns the numbers of the slots of a lease of a kind.Numbered.
 func SlotsOf(l *lock.Lease) []int { return kind.OfLeases.Slots(l).List() }
 
-// WithOwnerOf returns ctx with the owner that of carries, if it carries one: for leases that are
-// not to be re-entered.
+// WithOwnerOf returns ctx with the owner that of carries, if it carries one: for leases that must
+// not be re-entered.
 func WithOwnerOf(ctx, of context.Context) context.Context { return kind.OfLeases.Owner(ctx, of) }

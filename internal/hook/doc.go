@@ -1,3 +1,4 @@
-// Package hook lets package locktest do what no program can do with its locks. It stands below
-// package lock, which provides its part here, so that nothing of it is in package lock's public API.
+// Package hook lets package locktest do things to locks that programs cannot do. It is below
+// package lock, which provides its part here, so that nothing of it is in package lock's public
+// API.
 package hook

@@ -4,8 +4,9 @@ import "context"
 
 // Provided is set by package lock, before main begins. The leases are of type *lock.Lease.
 var Provided struct {
-	// Fails makes a lock.ClientOption: each acquisition that is no re-entry asks the function, on the caller's
-	// goroutine and without any mutex held, and fails with its error, unless that is nil, before any node is asked.
+	// Fails makes a lock.ClientOption. Each acquisition that is not a re-entry calls the function,
+	// on the caller's goroutine and without any mutex held, before any node is asked. It fails with
+	// the function's error, unless that is nil.
 	Fails func(func(name string) error) any
 	// Key is the key of the lease's lock; see lua.Keys.
 	Key func(lease any) string

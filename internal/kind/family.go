@@ -6,19 +6,19 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// A Family is the kinds that can be used for one name together: they exclude each other, and
-// wait for each other. Those of different families exclude each other too, but none knows who waits for
-// another, so they are refused.
+// A Family is a set of kinds that can be used together for one name: they exclude each other, and
+// wait for each other. Kinds of different families exclude each other too, but do not know each
+// other's waiters, so they are refused.
 type Family uint8
 
-// The families. What the ids of their holds end with tells them apart.
+// The families. The ends of their hold ids distinguish them.
 const (
 	Mutex     Family = iota // a digit: reentrant and fair
 	ReadWrite               // lua.Reads, lua.Writes
 	Semaphore               // lua.PermitMark
 )
 
-// String is how a family is called in errors.
+// String is the name of a family in errors.
 func (f Family) String() string {
 	switch f {
 	case ReadWrite:
@@ -30,8 +30,8 @@ func (f Family) String() string {
 	}
 }
 
-// FamilyOf tells by a lock of which family the hold called id is; false: by what another program has
-// written there.
+// FamilyOf returns the family of the lock to which the hold called id belongs; false: another
+// program has written the id.
 func FamilyOf(id string) (Family, bool) {
 	id = strings.TrimSuffix(id, lua.Lingers)
 	n := len(id) - 1
@@ -47,7 +47,7 @@ func FamilyOf(id string) (Family, bool) {
 	return 0, false
 }
 
-// WaitsToRead tells whether the hold called id, which waits for a lock, is to read.
+// WaitsToRead reports whether the hold called id, which waits for a lock, wants to read.
 func WaitsToRead(id string) bool {
 	family, ours := FamilyOf(id)
 	return ours && family == ReadWrite && strings.HasSuffix(id, lua.Reads)

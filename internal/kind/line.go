@@ -9,9 +9,9 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// Line is the queue that a quorum has: by the ticket that a quorum has for each waiter,
-// as that is its own, or else the greatest, as it will be; and by hold id where two are
-// the same.
+// Line is the queue of a quorum. It is ordered by the ticket that a quorum has for each waiter,
+// which is final, or else by the greatest one, which will be; and by hold id if two tickets are
+// equal.
 func Line(queues [][]lua.Waiting, quorum int) (line []lua.Waiting) {
 	places := make(map[string]lua.Waiting)
 	nodes := make(map[string]int)

@@ -16,9 +16,9 @@ var maker Maker
 // Provide is called by package lock, before main begins.
 func Provide(m Maker) { maker = m }
 
-// Leases are what package lock tells of the leases of locks that are Numbered.
+// Leases is what package lock provides about the leases of Numbered locks.
 type Leases struct {
-	// Slots are those of a lease, which is a *lock.Lease.
+	// Slots returns the slots of a lease, which is a *lock.Lease.
 	Slots func(lease any) lua.Slots
 	// Owner returns ctx with the owner that of carries, if it carries one.
 	Owner func(ctx, of context.Context) context.Context

@@ -6,12 +6,12 @@ import "github.com/holdfast-go/holdfast/lua"
 // order. Replies to Wait are read by Acquired, and Release also ends a wait.
 type Queue interface {
 	Kind
-	// Wait takes a free lock if it is the hold's turn, and has it wait otherwise. round
-	// counts how often the hold has asked.
+	// Wait takes a free lock if it is the hold's turn, and otherwise queues the hold. round counts
+	// how often the hold has asked.
 	Wait(r Request, ticket lua.Ticket, round int64) lua.Call
-	// Yield gives back what a minority of nodes granted in this round or before, and
-	// waits on with ticket. What a later round was granted, and what was extended since,
-	// it leaves alone. Where nothing was granted it states a final ticket.
+	// Yield gives back what a minority of nodes granted in this round or before, and continues to
+	// wait with ticket. It does not touch grants of a later round, or holds that were extended
+	// since. Where nothing was granted, it sends a final ticket.
 	Yield(r Request, ticket lua.Ticket, round int64) lua.Call
 	// Yielded reads a reply to Yield: the ticket the hold waits with.
 	Yielded(reply any) (int64, error)
@@ -19,9 +19,9 @@ type Queue interface {
 	Settle(r Request) lua.Call
 	// Settled reads a reply to Settle: whether the hold waited.
 	Settled(reply any) (bool, error)
-	// Beat shows that holds, who wait, are alive. name tells heartbeats apart.
+	// Beat shows that waiting holds are alive. name distinguishes heartbeats.
 	Beat(r Request, name string, holds []string) lua.Call
-	// Due reads a reply to Beat: the holds that should ask, as they do not wait on that
-	// node or it is their turn.
+	// Due reads a reply to Beat: the holds that should ask, because they do not wait on that node
+	// or it is their turn.
 	Due(reply any) ([]string, error)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// A Request is what a Kind's scripts are told.
+// A Request is the data for a Kind's scripts.
 type Request struct {
 	Keys      lua.Keys
 	Hold      string
@@ -14,11 +14,11 @@ type Request struct {
 	Retention time.Duration // life of an idle fencing counter
 	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
 	Life      time.Duration // of a waiter without a sign of life
-	Channel   string        // what the channel of a client begins with
-	Noted     bool          // a refusal is to tell what is written about the holder; of a release: something is
-	Alone     bool          // no node is a Cluster: who listens to a server is connected to it
-	Undo      bool          // of a release: there never was a lease, and nobody was told the token
-	Token     int64         // of a release: that the hold was told; 0: none
-	Slots     lua.Slots     // of a Numbered: that the hold has, or of Wait, is to have if they are free
-	Successor string        // of a Queue: the hold that asks right behind a quiet release, if one does
+	Channel   string        // prefix of the clients' channels
+	Noted     bool          // a refusal includes the holder's note; for a release: the hold has a note
+	Alone     bool          // no node is a Cluster: a server's listeners are connected to it
+	Undo      bool          // for a release: there never was a lease, and nobody was told the token
+	Token     int64         // for a release: the hold's token; 0: none
+	Slots     lua.Slots     // for a Numbered: the hold's slots; for Wait: the slots it should get if they are free
+	Successor string        // for a Queue: the hold that asks right after a quiet release, if any
 }

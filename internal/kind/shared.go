@@ -2,16 +2,16 @@ package kind
 
 import "github.com/holdfast-go/holdfast/lua"
 
-// A Shared is a Queue of whose holds several can be in progress at once, so that each has a deadline of
-// its own on the nodes; or one that can become such a hold. Its scripts extend and restore holds where those of
-// all other kinds would not do.
+// A Shared is a Queue of which several holds can be in progress at once, or can become such holds.
+// So each hold has a deadline of its own on the nodes. Its scripts extend and restore holds where
+// the scripts of other kinds would not do.
 type Shared interface {
 	Queue
-	// Mark is what the ids of its holds end with.
+	// Mark is the end of the ids of its holds.
 	Mark() string
-	// Reads tells whether a new hold leaves room for others that do, too.
+	// Reads reports whether a new hold leaves room for others that also do.
 	Reads() bool
-	// Extend makes a hold live longer; from then on it reads, if it is to.
+	// Extend extends a hold, and turns it into one that reads if requested.
 	Extend(r Request, e lua.Extend, reads bool) lua.Call
 	// Restore is what [lua.Restore] is to other kinds.
 	Restore(r Request, t lua.Restore, reads bool) lua.Call

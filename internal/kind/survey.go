@@ -6,16 +6,17 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-// A Survey is a script that reads only, for all nodes to run.
+// A Survey is a read-only script for all nodes.
 type Survey struct {
 	Name string
-	// Call makes the call. guard is for how long a restarted server must not grant; 0: there is no guard.
+	// Call makes the call. guard is how long a restarted server must not grant; 0: there is no
+	// guard.
 	Call func(keys lua.Keys, guard time.Duration) lua.Call
-	// Read tells what is wrong with a reply.
+	// Read returns an error if a reply is invalid.
 	Read func(reply any) error
 }
 
-// Surveyed is what one node answered.
+// Surveyed is the answer of one node.
 type Surveyed struct {
 	Address   string
 	Reachable bool // it answered, if only with an error

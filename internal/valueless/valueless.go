@@ -1,11 +1,11 @@
-// Package valueless has contexts that end as others do, and have none of their values: each can
-// stand for all those that end together.
+// Package valueless has contexts that end as others do, and have none of their values. Each can
+// stand for all contexts that end together.
 package valueless
 
 import "context"
 
-// WithCancelCause returns a context that ends with parent, in the same moment and as what parent
-// ends as, or when cancel is called. Only the values are not the parent's.
+// WithCancelCause returns a context that ends with parent, at the same moment and with the same
+// error and cause, or when cancel is called. It does not have the parent's values.
 func WithCancelCause(parent context.Context) (ctx context.Context, cancel context.CancelCauseFunc) {
 	m := &mute{Context: parent}
 	if f, ok := parent.(afterFuncer); ok {
