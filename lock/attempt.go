@@ -209,7 +209,12 @@ func (c *core) won(t *tenure, p *place) bool {
 		c.mu.Unlock()
 		return false
 	}
-	ct := c.contest(t.engine.contest())
+	var ct *contest
+	if p != nil {
+		ct = p.contest // which p's place keeps
+	} else {
+		ct = c.contest(t.engine.contest())
+	}
 	usurped := ct.begin(t)
 	t.contest = ct
 	forced := ct.forced

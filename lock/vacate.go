@@ -3,7 +3,6 @@ package lock
 import (
 	"time"
 
-	"github.com/holdfast-go/holdfast/internal/kind"
 	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
@@ -17,32 +16,42 @@ func (t *tenure) vacate(quiet bool) *redlock.Ballot {
 const lastCall = 2 * time.Second
 
 // vacation is the release of the tenure, on every node that has the key or may have it. Nodes that
-// do not confirm are asked again until the key has expired.
+// do not confirm are asked again until the key has expired. Nothing may create the key from here on.
+// successor is nil unless the release is quiet and of a lock with a queue.
 func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
-	e := t.engine
-	r := t.request()
-	if successor != nil {
-		r.Successor = successor.id
-	}
 	t.footprint.Close()
+	next := ""
+	if successor != nil {
+		next = successor.id
+	}
+	t.mu.Lock()
+	until := t.outlives()
+	t.mu.Unlock()
+	return redlock.Motion{
+		Name:      "release",
+		Call:      t.releaseCall(next, quiet, 0),
+		Removal:   t.removal(next, quiet),
+		Narrow:    t.narrow,
+		Yes:       t.engine.vacated,
+		Removes:   true,
+		Footprint: t.footprint,
+		Until:     until,
+		Unsent:    2 * t.engine.client.group.NodeTimeout(), // Unlock has a bound
+	}
+}
+
+// releaseCall is the call that ends the tenure on a node. The tenure is over, so what the call says of it no
+// longer changes.
+func (t *tenure) releaseCall(successor string, quiet bool, mark time.Duration) lua.Call {
+	r := t.request()
+	r.Successor = successor
 	t.mu.Lock()
 	r.Undo, r.Noted = !t.leased(), !t.written.IsZero()
 	if !r.Undo && !t.reads {
 		r.Token = t.reserve.last
 	}
-	until := t.outlives()
 	t.mu.Unlock()
-	return redlock.Motion{
-		Name:      "release",
-		Call:      e.kind.Release(r, quiet, 0),
-		Removal:   t.removal(r, quiet),
-		Narrow:    t.narrow,
-		Yes:       e.vacated,
-		Removes:   true,
-		Footprint: t.footprint,
-		Until:     until,
-		Unsent:    2 * e.client.group.NodeTimeout(), // Unlock has a bound
-	}
+	return t.engine.kind.Release(r, quiet, mark)
 }
 
 // narrow is the part of a release that touches the hash alone.
@@ -56,8 +65,9 @@ func (t *tenure) outlives() time.Time {
 	return time.Now().Add(max(set.extended(max(t.ttl, t.longest)), set.granted()) + g.NodeTimeout() + lastCall)
 }
 
-// removal makes the releases that a vacation sends when its Call is not sufficient.
-func (t *tenure) removal(r kind.Request, quiet bool) func(mark, again bool) lua.Call {
+// removal makes the releases that a vacation sends when its Call is not sufficient. They are seldom
+// needed, so they are built only then.
+func (t *tenure) removal(successor string, quiet bool) func(mark, again bool) lua.Call {
 	return func(mark, again bool) lua.Call {
 		life := time.Duration(0)
 		if mark {
@@ -65,7 +75,7 @@ func (t *tenure) removal(r kind.Request, quiet bool) func(mark, again bool) lua.
 		}
 		// A quiet release relies on a successor that asks right after it. By now that one has been
 		// refused.
-		return t.engine.kind.Release(r, quiet && !again, life)
+		return t.releaseCall(successor, quiet && !again, life)
 	}
 }
 

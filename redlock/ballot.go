@@ -86,10 +86,10 @@ type Ballot struct {
 
 	mu      sync.Mutex
 	done    chan struct{} // closed by the decision; nil: nobody waits for it
-	yes, no int
-	unasked int // of yes
-	agreed  int // the most of yes that are alike
-	failed  int // of no: without an answer
+	yes, no int32
+	unasked int32 // of yes
+	agreed  int32 // the most of yes that are alike
+	failed  int32 // of no: without an answer
 	decided bool
 }
 
@@ -235,7 +235,7 @@ func (b *Ballot) Command() string { return b.motion.Name }
 func (b *Ballot) Start() time.Time { return b.start }
 
 // Won reports whether a quorum said yes, with equal replies if Alike is set.
-func (b *Ballot) Won() bool { return b.agreed >= b.group.quorum }
+func (b *Ballot) Won() bool { return int(b.agreed) >= b.group.quorum }
 
 // Refused reports whether so many nodes refuse permanently (they lack permissions, or find a key of
 // the wrong type) that trying again is of no use.
@@ -273,7 +273,7 @@ func (b *Ballot) vote(o *op, a Answer) {
 	if a.Err != nil {
 		b.failed++
 	}
-	n, quorum := len(b.ops), b.group.quorum
+	n, quorum := int32(len(b.ops)), int32(b.group.quorum)
 	b.decided = b.yes+b.no == n
 	if !b.motion.All {
 		// Nodes that need not be asked do not win a ballot before the nodes that were asked have
@@ -298,11 +298,11 @@ func (b *Ballot) vote(o *op, a Answer) {
 }
 
 // alike counts the yes votes that equal a, which is one of them. Called with mu held.
-func (b *Ballot) alike(a Answer) int {
+func (b *Ballot) alike(a Answer) int32 {
 	if b.motion.Alike == nil {
 		return b.yes
 	}
-	n := 0
+	n := int32(0)
 	for i := range b.ops {
 		if other := b.ops[i].answer; other.Vote == Yes && b.motion.Alike(a.Reply, other.Reply) {
 			n++
