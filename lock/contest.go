@@ -39,7 +39,8 @@ type contest struct {
 	relay         relay       // of those for permits
 }
 
-// A contestKey identifies a contest.
+// A contestKey identifies a contest. Two families of locks never meet in one: the nodes refuse one of
+// them, and what this process holds of one family is nothing that a call for the other could join.
 type contestKey struct {
 	lock  string
 	order order
@@ -51,7 +52,8 @@ type order uint8
 const (
 	unordered order = iota
 	queued          // by their places in the queues on the nodes
-	shared          // so, too, but some of them together
+	shared          // the same, but readers together
+	slotted         // the same, but as many together as there are permits for
 	orders
 )
 

@@ -110,7 +110,9 @@ func newEngine(c *Client, k kind.Kind, name string, opts []Option) *engine {
 	if s, ok := k.(kind.Shared); ok {
 		e.shared, e.order = s, shared
 		e.joinable, _ = k.(kind.Joinable)
-		e.numbered, _ = k.(kind.Numbered)
+		if n, ok := k.(kind.Numbered); ok {
+			e.numbered, e.order = n, slotted
+		}
 		e.wants, e.permits, _ = lua.ParsePermitMark(s.Mark())
 	}
 	if c == nil {

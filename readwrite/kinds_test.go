@@ -15,6 +15,7 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/readwrite"
 	"github.com/holdfast-go/holdfast/reentrant"
+	"github.com/holdfast-go/holdfast/semaphore"
 )
 
 // clients are lock clients of processes that know nothing of each other, over the same servers.
@@ -46,6 +47,7 @@ var sides = map[string]side{
 	"fair":      {"mutex", func(c *lock.Client, name string) lock.Locker { return fair.New(c, name) }},
 	"writing":   {"read-write lock", func(c *lock.Client, name string) lock.Locker { return readwrite.New(c, name) }},
 	"reading":   {"read-write lock", func(c *lock.Client, name string) lock.Locker { return readwrite.New(c, name).RLocker() }},
+	"a permit":  {"semaphore", func(c *lock.Client, name string) lock.Locker { return semaphore.New(c, name, 1).Locker(1) }},
 }
 
 // One name, one kind: whatever meets on a name excludes each other, but for those who read, and what cannot work
