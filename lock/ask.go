@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -23,6 +24,7 @@ type asking struct {
 	outcome   outcome
 	ticket    lua.Ticket // to wait with, once refused
 	yes, no   []int      // nodes
+	untold    bool       // a node may not know what was asked, and is not down
 	standings []standing // until the ticket is final
 }
 
@@ -72,6 +74,7 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 		Leaves:    q.engine.queued,
 		Alike:     q.engine.alike(),
 		Each:      a.answered,
+		Missed:    a.missed,
 		Unsent:    a.unsent,
 	})
 	if err != nil {
@@ -182,6 +185,19 @@ func (a *asking) answered(node int, answer redlock.Answer) {
 	}
 }
 
+// missed notes that a node may lack the hold, if that is granted. It runs where answered does.
+func (a *asking) missed(node int, answer redlock.Answer, down bool) {
+	a.mu.Lock()
+	if a.outcome == open && !down && !errors.Is(answer.Err, redlock.ErrRestarted) {
+		a.untold = true
+	}
+	outcome := a.outcome
+	a.mu.Unlock()
+	if outcome == granted {
+		a.tenure.missed(node, answer, down)
+	}
+}
+
 // follow replaces the asking before a, whose grants are a's from now on.
 func (a *asking) follow(before *asking) {
 	if before == nil {
@@ -235,9 +251,12 @@ func (a *asking) finish(ticket lua.Ticket) {
 func (a *asking) conclude(o outcome, ticket lua.Ticket) (kept int, greatest int64) {
 	a.mu.Lock()
 	a.outcome, a.ticket = o, ticket
-	yes, no := a.yes, a.no
+	yes, no, untold := a.yes, a.no, a.untold
 	a.mu.Unlock()
 	if o == granted {
+		if untold {
+			a.tenure.lacks(true)
+		}
 		if len(no) > 0 {
 			a.tenure.refused()
 			a.settle(no)

@@ -41,7 +41,7 @@ func (t *tenure) claim(noted bool) redlock.Motion {
 		Unsent:    patience(t.ttl), // among tens of thousands who try at once
 	}
 	if t.engine.client.group.Size() > 1 {
-		m.Each = t.voted
+		m.Each, m.Missed = t.voted, t.missed
 	}
 	return m
 }

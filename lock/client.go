@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -90,6 +91,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		queuers:   make(map[string]*place),
 		shared:    make(map[string]*tenure),
 	}}
+	c.given = make([]atomic.Uint32, group.Size())
 	if seen != nil {
 		seen.nodes = group.Addresses()
 	}

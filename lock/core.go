@@ -38,8 +38,10 @@ type core struct {
 	returners chan struct{}           // and for each that asks again
 	begun     func()                  // called with mu held when something is held: the probe begins then, which is of a higher room
 
-	numbers atomic.Int64   // of holds
-	calls   sync.WaitGroup // calls that Close waits for
+	numbers atomic.Int64    // of holds
+	backs   atomic.Uint32   // how often a node has come back, which may have forgotten what it had
+	given   []atomic.Uint32 // by node: how often it was given a hold that it lacked
+	calls   sync.WaitGroup  // calls that Close waits for
 
 	mu       sync.Mutex
 	closed   bool

@@ -10,7 +10,7 @@ import (
 )
 
 // A probe asks every node once a second whether it still has one of the holds, while its client
-// holds anything. One hold stands for all, because a node that forgets one has forgotten others. So
+// holds anything. One old hold stands for all, because a node that forgets one has forgotten others. So
 // a node that was restarted or emptied has the holds again soon ([recovery]), even if the client
 // sends nothing else meanwhile. A new connection reveals a new server by itself, and so does an
 // outage that is over.
@@ -22,14 +22,20 @@ type probe struct {
 	running bool // guarded by the client's mu
 
 	mu      sync.Mutex
-	missing []bool // nodes that lacked the last hold they were asked for
+	lacking []lacking // by node
+}
+
+// lacking is what is known of a node that lacks holds.
+type lacking struct {
+	last  bool   // it lacked the last hold that it was asked for
+	given uint32 // how often it had been given one by then
 }
 
 // probeLook bounds the number of names that are checked to find one that is held, not waited for.
 const probeLook = 64
 
 func newProbe(c *core, back *recovery, pause time.Duration) *probe {
-	p := &probe{client: c, back: back, pause: pause, missing: make([]bool, c.group.Size())}
+	p := &probe{client: c, back: back, pause: pause, lacking: make([]lacking, c.group.Size())}
 	p.ward.Owner = p
 	return p
 }
@@ -50,6 +56,7 @@ func (p *probe) End() (after func()) { return nil }
 func (p *probe) renew() {
 	c := p.client
 	var t *tenure
+	var oldest time.Duration
 	looked := 0
 	c.mu.Lock()
 	p.running = c.held > 0
@@ -58,10 +65,15 @@ func (p *probe) renew() {
 		return
 	}
 	for _, ct := range c.contests { // in a random order
-		if t = ct.any(); t != nil || looked == probeLook {
+		if looked++; looked > probeLook {
 			break
 		}
-		looked++
+		if other := ct.any(); other != nil {
+			// What was granted after a node was emptied would not tell.
+			if age := other.age(); t == nil || age > oldest {
+				t, oldest = other, age
+			}
+		}
 	}
 	c.mu.Unlock()
 	if t != nil {
@@ -86,12 +98,13 @@ func (p *probe) ask(t *tenure) {
 	})
 }
 
-// notes reports whether node lacks a hold and did not lack it before: the restart guard may keep it
-// without the hold for a while.
-func (p *probe) notes(node int, missing bool) (newly bool) {
+// notes reports whether node lacks a hold and did not lack it before, or has been given holds since: the
+// restart guard may keep it without the hold for a while.
+func (p *probe) notes(node int, lacks bool) (newly bool) {
+	given := p.client.given[node].Load()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	newly = missing && !p.missing[node]
-	p.missing[node] = missing
-	return newly
+	before := p.lacking[node]
+	p.lacking[node] = lacking{lacks, given}
+	return lacks && (!before.last || before.given != given)
 }

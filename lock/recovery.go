@@ -57,6 +57,7 @@ func (r *recovery) due() {
 	c, begins := r.client, !r.running
 	if c != nil {
 		r.again, r.running = true, true
+		c.backs.Add(1) // before the holds are listed: one that begins later sees it
 	}
 	r.mu.Unlock()
 	if c != nil && begins {

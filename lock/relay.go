@@ -144,8 +144,7 @@ func (t *tenure) reservedPermits(b *redlock.Ballot, after, last int64) {
 			others, known = others || r.Others, max(known, r.Counter)
 		}
 	}
-	if gone > c.group.Size()-c.group.Quorum() {
-		t.lose(reason)
+	if gone > c.group.Size()-c.group.Quorum() && t.vanished(reason) {
 		return
 	}
 	c.mu.Lock()

@@ -37,15 +37,17 @@ func (t *tenure) renew() {
 	t.uneven = false
 	longest := t.ttl
 	look := !h.warned && now.Sub(h.began) > longest
+	mends := t.mending
 	t.mu.Unlock()
 	if look {
 		h.warn(now.Add(-longest))
 	}
 
-	r := &renewal{tenure: t, ttl: ttl}
+	r := &renewal{tenure: t, ttl: ttl, mends: mends}
 	m := t.extension(ttl)
 	m.Unsent = patience(ttl) // among a hundred thousand others
 	m.Each = r.answered
+	m.Missed = r.missed
 	m.Then = r.decided
 	t.engine.client.group.Vote(m) // without mu: on a closed group the decision comes at once
 }
@@ -82,6 +84,7 @@ func (h *hold) warn(then time.Time) {
 type renewal struct {
 	tenure   *tenure
 	ttl      time.Duration
+	mends    bool // it comes early, as nodes may lack the hold
 	restored bool // the second round is under way
 
 	mu        sync.Mutex
@@ -97,7 +100,9 @@ func (r *renewal) decided(b *redlock.Ballot) {
 	if found == restorable {
 		r.restored = true
 		m := t.restoration(r.ttl)
+		m.Unsent = patience(r.ttl)
 		m.Each = r.answered
+		m.Missed = r.missed
 		m.Then = r.decided
 		g.Vote(m)
 		return
@@ -156,12 +161,24 @@ func (r *renewal) decided(b *redlock.Ballot) {
 	}
 }
 
+// missed notes a node that may lack the hold still. One that has had it and was not heard this
+// once has it for long enough.
+func (r *renewal) missed(node int, a redlock.Answer, down bool) {
+	if r.mends || !r.tenure.footprint.Has(node) {
+		r.tenure.missed(node, a, down)
+	}
+}
+
 // answered records a node that lacks the hold and could have it again, or repairs it if a quorum
 // has confirmed that the hold had no gap.
 func (r *renewal) answered(node int, a redlock.Answer) {
 	extended, err := lua.ParseRestored(a.Reply)
-	if err == nil && extended == lua.ExtendTaken {
+	switch {
+	case err != nil:
+	case extended == lua.ExtendTaken:
 		r.tenure.refused()
+	case extended == lua.ExtendBack:
+		r.tenure.engine.client.given[node].Add(1)
 	}
 	if err != nil || extended != lua.ExtendFree {
 		return

@@ -36,8 +36,18 @@ func (t *tenure) repair(missing []bool, ttl time.Duration) {
 		Creates:   true,
 		Footprint: t.footprint,
 		Skip:      func(node int) bool { return !missing[node] },
-		Each:      t.voted,
+		Each:      t.repaired,
+		Missed:    t.missed,
+		Unsent:    patience(ttl), // as the renewal before it
 	})
+}
+
+// repaired notes a node's answer to a repair.
+func (t *tenure) repaired(node int, a redlock.Answer) {
+	if a.Vote == redlock.Yes {
+		t.engine.client.given[node].Add(1)
+	}
+	t.voted(node, a)
 }
 
 // voted records a node's answer to the claim.

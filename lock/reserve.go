@@ -126,8 +126,7 @@ func (t *tenure) answered(b *redlock.Ballot, last int64) {
 			listeners = max(listeners, r.Listeners)
 		}
 	}
-	if gone > c.group.Size()-c.group.Quorum() {
-		t.lose(reason)
+	if gone > c.group.Size()-c.group.Quorum() && t.vanished(reason) {
 		return
 	}
 	c.mu.Lock()
@@ -150,6 +149,18 @@ func (t *tenure) answered(b *redlock.Ballot, last int64) {
 	if asks > 0 {
 		t.ask(asks)
 	}
+}
+
+// vanished has it decided whether the hold is lost, as so many nodes that were asked for tokens do not
+// have it that no quorum can: by a renewal, for which nodes can vouch. Until then nothing is passed on, as
+// there are no tokens. One that was ended by force is lost, and so is one of a single node.
+func (t *tenure) vanished(reason Reason) (lost bool) {
+	if reason == ReasonForced || t.engine.client.group.Size() == 1 {
+		t.lose(reason)
+		return true
+	}
+	t.renewNow()
+	return false
 }
 
 // listens returns how many of a server's listeners are this client's. Called with mu held.

@@ -317,8 +317,7 @@ func (t *tenure) told(b *redlock.Ballot, last int64) {
 			others = others || r.Others
 		}
 	}
-	if gone > c.group.Size()-c.group.Quorum() {
-		t.lose(reason)
+	if gone > c.group.Size()-c.group.Quorum() && t.vanished(reason) {
 		return
 	}
 	c.mu.Lock()

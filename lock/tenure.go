@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"errors"
 	"iter"
 	"math/rand/v2"
 	"slices"
@@ -40,10 +41,12 @@ type tenure struct {
 	reason     Reason   // why
 	vacant     bool     // the next goroutine waits for tokens
 	reads      bool     // others can have the lock, too; it never writes again. Changed with the client's mu held, too
-	uneven     bool     // a node has refused it since it was last renewed: a rival has that one
+	uneven     bool     // a node lacks it, or may, since it was last renewed
+	patient    bool     // of uneven: no node has refused it, they were not told in time
 	mending    bool     // nodes may lack it: they are asked once though no lease is renewed
 	brief      bool     // of a TryLock, which waits no longer than its bound for anything; immutable
 	reserve    reserve
+	backs      uint32        // how often nodes had come back when it was made; immutable
 	since      time.Time     // when it was granted
 	ttl        time.Duration // the longest of its leases'
 	longest    time.Duration // TTL that a node was asked for
@@ -56,7 +59,7 @@ type tenure struct {
 	joining    *joining      // of one that others may join: whether they may now; nil: of any other
 	serving    *serving      // of one that writes: of the turns within it; nil: of any other. Set before it is known
 	*numbering               // of a semaphore's; nil: of any other
-	pause      time.Duration // until it is renewed because a node has refused it; 0: none has of late
+	pause      time.Duration // until it is renewed because a node lacks it; 0: none has of late
 }
 
 // dates are the dates that a ward was set to.
@@ -70,6 +73,7 @@ func (e *engine) newTenure(s *slot) *tenure {
 		reads:     e.reads(),
 		footprint: e.client.group.NewFootprint(),
 		ttl:       e.set.ttl,
+		backs:     e.client.backs.Load(),
 	}
 	if e.numbered != nil {
 		t.numbering = new(numbering)
@@ -133,7 +137,9 @@ func (t *tenure) watch(start time.Time) {
 	t.ward.Owner = t
 	t.since = start
 	t.renewAt = start.Add(t.beat() - rand.N(t.ttl/6+1)) // holds taken together part
-	if t.uneven {
+	// A node that has come back meanwhile may have forgotten it, and it is not among the holds that
+	// were renewed for that.
+	if t.uneven || t.backs != t.engine.client.backs.Load() {
 		t.renewSoon()
 	}
 	t.schedule()
@@ -149,9 +155,23 @@ func (t *tenure) beat() time.Duration {
 // refused records that a node does not have the hold because another hold has its vote. Rivals give
 // such votes back at once, so the node is soon free, and the next renewal repairs it. That renewal
 // comes early, because until then the hold depends on the remaining nodes.
-func (t *tenure) refused() {
+func (t *tenure) refused() { t.lacks(false) }
+
+// missed records that a node may lack the hold, because it was not told in time or could not do what it
+// was told. If the node is down, all holds are renewed when it is back. A node that the restart guard
+// keeps out waits for the usual renewals. Any other node is asked again soon, like one that refused.
+func (t *tenure) missed(_ int, a redlock.Answer, down bool) {
+	if !down && !errors.Is(a.Err, redlock.ErrRestarted) {
+		t.lacks(true)
+	}
+}
+
+// lacks has the next renewal come early, because a node lacks the hold: a node that has refused it, or
+// one that was not told in time, and probably has much to do.
+func (t *tenure) lacks(untold bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.patient = untold && (t.patient || !t.uneven)
 	if t.uneven || t.ended {
 		return
 	}
@@ -163,11 +183,15 @@ func (t *tenure) refused() {
 	t.schedule()
 }
 
-// renewSoon schedules the next renewal early, with a pause that grows while nodes still refuse.
+// renewSoon schedules the next renewal early, with a pause that grows while nodes still lack it.
 // Called with mu held.
 func (t *tenure) renewSoon() {
 	t.mending = true
-	t.pause = min(max(2*t.pause, 10*time.Millisecond+rand.N(15*time.Millisecond)), t.ttl)
+	least := 10*time.Millisecond + rand.N(15*time.Millisecond)
+	if t.patient {
+		least += t.engine.client.group.NodeTimeout()
+	}
+	t.pause = min(max(2*t.pause, least), t.ttl)
 	if soon := time.Now().Add(t.pause); soon.Before(t.renewAt) {
 		t.renewAt = soon
 	}
@@ -234,6 +258,16 @@ func (t *tenure) holding(name string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.ContainsFunc(t.present, func(h *hold) bool { return h.name() == name })
+}
+
+// age is for how long it has been granted.
+func (t *tenure) age() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.since.IsZero() {
+		return 0
+	}
+	return time.Since(t.since)
 }
 
 // isOver reports whether the tenure has ended.

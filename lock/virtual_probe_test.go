@@ -103,3 +103,37 @@ func TestNodeThatStaysWithoutTheHoldIsNoticedOnce(t *testing.T) {
 		require.NoError(t, l.Unlock(bg))
 	})
 }
+
+// Those that have begun since have it on every node, and there may be many.
+func TestEmptiedNodeIsNoticedThoughHoldsHaveBegunSince(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		p := w.probing(virtual.NewHost(w.nodes), lock.WithTTL(time.Hour))
+		l := w.lock(p.mutex())
+		time.Sleep(100 * time.Millisecond)
+		w.nodes[0].Flush()
+		w.loadScripts()
+		leases := w.lockMany(p, 50)
+		time.Sleep(1500 * time.Millisecond)
+		requireHolder(t, l.ID(), w.nodes)
+		for _, l := range append(leases, l) {
+			require.NoError(t, l.Unlock(bg))
+		}
+	})
+}
+
+// It has been given the holds meanwhile, so it is news that it lacks them.
+func TestNodeThatIsEmptiedAgainIsNoticedAgain(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		p := w.probing(virtual.NewHost(w.nodes), lock.WithTTL(time.Hour))
+		l := w.lock(p.mutex())
+		time.Sleep(600 * time.Millisecond) // not when nodes are asked
+		for range 5 {
+			w.nodes[0].Flush()
+			w.loadScripts()
+			time.Sleep(time.Second)
+			synctest.Wait()
+			requireHolder(t, l.ID(), w.nodes)
+		}
+		require.NoError(t, l.Unlock(bg))
+	})
+}

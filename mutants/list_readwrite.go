@@ -61,8 +61,8 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "nodes are asked for what writes alone",
 		File:    "lock/probe.go",
-		Old:     "t = ct.any()",
-		New:     "t = ct.tenure",
+		Old:     "if other := ct.any(); other != nil {",
+		New:     "if other := ct.tenure; other != nil {",
 		Package: "readwrite",
 		Tests:   "^TestThoseWhoReadAreKeptThoughEachNodeForgetsThem",
 	},
@@ -453,8 +453,8 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "a loss is not seen while turns are taken",
 		File:    "lock/serve.go",
-		Old:     "if gone > c.group.Size()-c.group.Quorum() {",
-		New:     "if gone > c.group.Size() {",
+		Old:     "if gone > c.group.Size()-c.group.Quorum() && t.vanished(reason) {",
+		New:     "if gone > c.group.Size() && t.vanished(reason) {",
 		Package: "readwrite",
 		Tests:   "^TestALossIsSeenWhileTurns",
 	},

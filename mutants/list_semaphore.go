@@ -373,8 +373,8 @@ var semaphoreMutants = []Mutant{
 	{
 		Name:    "a permit that was ended by force is passed on",
 		File:    "lock/relay.go",
-		Old:     "if gone > c.group.Size()-c.group.Quorum() {",
-		New:     "if false {",
+		Old:     "if gone > c.group.Size()-c.group.Quorum() && t.vanished(reason) {",
+		New:     "if false && t.vanished(reason) {",
 		Package: "lock",
 		Tests:   "^TestALossIsSeenWhilePermitsArePassedOn$",
 	},

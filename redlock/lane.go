@@ -110,12 +110,12 @@ func (l *lane) queued(o *op) bool {
 		refused = l.node.silent
 	}
 	if refused != nil {
-		retired := l.retired
+		retired, down := l.retired, l.isDown()
 		l.mu.Unlock()
 		if retired {
 			l.node.of.way(o.key()).submit(o)
 		} else {
-			o.unsent(refused)
+			o.unsent(refused, down)
 		}
 		l.mu.Lock()
 		return false

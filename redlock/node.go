@@ -117,7 +117,7 @@ func (n *node) fly(ctx context.Context, client redis.UniversalClient, f *flight)
 	if err := n.handshake(ctx); err != nil {
 		f.silence = err
 		for _, o := range f.ops {
-			if o.unsent(n.blame(err)) {
+			if o.unsent(n.blame(err), isOutage(err)) {
 				f.owed = append(f.owed, o)
 			}
 		}

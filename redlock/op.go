@@ -30,7 +30,8 @@ type op struct {
 	narrow bool  // only the first key is to be touched
 	halved bool  // and that did not do all that is owed
 
-	told bool // what the node said; guarded by ballot.mu
+	told   bool // what the node said; guarded by ballot.mu
+	missed bool // Motion.Missed was called; guarded by ballot.mu
 
 	answer Answer // guarded by ballot.mu until the ballot is decided
 }
@@ -134,11 +135,14 @@ func (o *op) settle(n *node, reply any, err error) (owes bool) {
 	if m.Each != nil && err == nil {
 		m.Each(o.node, a)
 	}
+	if err != nil {
+		o.miss(a, isOutage(err)) // of which the lane learns when the flight has landed
+	}
 	return m.Removes && (err != nil || o.halved)
 }
 
-// unsent ends an op whose command never left.
-func (o *op) unsent(err error) (owes bool) {
+// unsent ends an op whose command never left; down is as of Motion.Missed.
+func (o *op) unsent(err error, down bool) (owes bool) {
 	m := &o.ballot.motion
 	if m.Removes {
 		if needed, _ := m.Footprint.remove(o.node); !needed {
@@ -149,14 +153,33 @@ func (o *op) unsent(err error) (owes bool) {
 	a := Answer{Vote: No, Err: err}
 	o.tell(a)
 	o.ballot.vote(o, a)
+	o.miss(a, down)
 	return m.Removes
 }
 
 // timeout counts the node as a no. A later answer still settles the footprint.
-func (o *op) timeout(n *node) {
+// down is as of Motion.Missed.
+func (o *op) timeout(n *node, down bool) {
 	a := Answer{Vote: No, Err: n.silent}
 	o.tell(a)
 	o.ballot.vote(o, a)
+	o.miss(a, down)
+}
+
+// miss tells, once, that the node may not have done what it was asked. After the vote: whoever is
+// told can see what the ballot has come to.
+func (o *op) miss(a Answer, down bool) {
+	b := o.ballot
+	if b.motion.Missed == nil {
+		return
+	}
+	b.mu.Lock()
+	missed := o.missed
+	o.missed = true
+	b.mu.Unlock()
+	if !missed {
+		b.motion.Missed(o.node, a, down)
+	}
 }
 
 // tell reports the node's answer to the observer. Only the first answer counts, as in a vote.

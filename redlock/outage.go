@@ -8,9 +8,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// An outage is a lane's record of an outage of its node, for the log: one entry when it begins and
-// one when it is over, not one for each command.
-type outage struct{ since time.Time } // zero: the node is not down
+// An outage is a lane's record of an outage of its node. The log has one entry when it begins and one
+// when it is over, not one for each command. It has none for a node that never had a handshake, which
+// the handshake logs.
+type outage struct {
+	since  time.Time // zero: the node is not down
+	logged bool
+}
 
 // isOutage reports whether err shows that the node cannot be reached, rather than that it refuses
 // something, or that this process gave up or had no free connection.
@@ -22,19 +26,26 @@ func isOutage(err error) bool {
 
 // down records that the node did not answer. Called with mu held.
 func (l *lane) down(why error) {
-	if l.closed || !l.outage.since.IsZero() || !l.node.known() || l.node.group.ctx.Err() != nil {
-		return // a node that never had a handshake is logged by that
+	if l.closed || l.isDown() || l.node.group.ctx.Err() != nil {
+		return
 	}
-	l.outage.since = time.Now()
-	l.node.group.config.Logger.Warn("redlock: a node is down", "node", l.node.address, "error", why)
+	l.outage = outage{since: time.Now(), logged: l.node.known()}
+	if l.outage.logged {
+		l.node.group.config.Logger.Warn("redlock: a node is down", "node", l.node.address, "error", why)
+	}
 }
+
+// isDown reports whether the node is down, as far as is known. Called with mu held.
+func (l *lane) isDown() bool { return !l.outage.since.IsZero() }
 
 // back records that the node has answered. Called with mu held.
 func (l *lane) back() {
-	if l.outage.since.IsZero() {
+	if !l.isDown() {
 		return
 	}
-	l.node.group.config.Logger.Info("redlock: a node is back", "node", l.node.address, "after", time.Since(l.outage.since))
+	if l.outage.logged {
+		l.node.group.config.Logger.Info("redlock: a node is back", "node", l.node.address, "after", time.Since(l.outage.since))
+	}
 	l.outage = outage{}
 	l.node.group.config.Back()
 }

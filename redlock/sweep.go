@@ -101,13 +101,14 @@ func (l *lane) sweep() {
 			break
 		}
 	}
+	down := l.isDown()
 	l.mu.Unlock()
 
 	for _, o := range late {
-		o.timeout(l.node)
+		o.timeout(l.node, down)
 	}
 	for _, o := range dropped {
-		if o.unsent(l.node.silent) {
+		if o.unsent(l.node.silent, down) {
 			l.owe(o)
 		}
 	}
