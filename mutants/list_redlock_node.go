@@ -55,7 +55,7 @@ var redlockNodeMutants = []Mutant{
 	{
 		Name:    "a node's outage is logged again and again",
 		File:    "redlock/outage.go",
-		Old:     "!l.outage.since.IsZero() || ",
+		Old:     "l.isDown() || ",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestNodeThatGoesDownAndComesBackIsLoggedOnceEach$",
@@ -63,7 +63,7 @@ var redlockNodeMutants = []Mutant{
 	{
 		Name:    "a node's return is not logged",
 		File:    "redlock/outage.go",
-		Old:     "	if l.outage.since.IsZero() {",
+		Old:     "	if !l.isDown() {",
 		New:     "	if true {",
 		Package: "lock",
 		Tests:   "^TestNodeThatGoesDownAndComesBackIsLoggedOnceEach$",
