@@ -109,14 +109,6 @@ var lockRestoreMutants = []Mutant{
 		Tests:   "^TestEmptiedNodeIsNoticedThoughHoldsHaveBegunSince$",
 	},
 	{
-		Name:    "a node that was away at the start is not noticed",
-		File:    "redlock/outage.go",
-		Old:     "if l.closed || l.isDown() ||",
-		New:     "if l.closed || l.isDown() || !l.node.known() ||",
-		Package: "lock",
-		Tests:   "^TestNodeThatIsAwayWhenAClientStartsHasItsHoldsWhenItComes$",
-	},
-	{
 		Name:    "a node that is back before the grant is forgotten",
 		File:    "lock/tenure.go",
 		Old:     "if t.uneven || t.backs != t.engine.client.backs.Load() {",
