@@ -78,6 +78,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		guard:     s.guard,
 		journal:   log,
 		audience:  seen,
+		calls:     newTally(),
 		closing:   make(chan struct{}),
 		idle:      make(chan struct{}),
 		newcomers: make(chan struct{}, maxAsking),
@@ -167,6 +168,7 @@ func (c *Client) Close() error {
 		return nil
 	}
 	c.closed = true
+	c.calls.close()
 	c.drain()
 	c.mu.Unlock()
 	tenures := c.all()
@@ -197,7 +199,7 @@ func (c *Client) Close() error {
 			failed = fmt.Errorf("lock: a lock was not given back, it ends with its TTL: %w", err)
 		}
 	}
-	c.calls.Wait()
+	c.calls.wait()
 	c.watchdog.Close()
 	c.hub.Close()
 	c.group.Close()

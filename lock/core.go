@@ -41,7 +41,7 @@ type core struct {
 	numbers atomic.Int64    // of holds
 	backs   atomic.Uint32   // how often a node has come back, which may have forgotten what it had
 	given   []atomic.Uint32 // by node: how often it was given a hold that it lacked
-	calls   sync.WaitGroup  // calls that Close waits for
+	calls   tally           // calls that Close waits for
 
 	mu       sync.Mutex
 	closed   bool
@@ -59,16 +59,13 @@ type tasks struct{ of sync.Map }
 
 // enter begins a call that Close waits for, unless the client is closed.
 func (c *core) enter() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
+	if !c.calls.enter() {
 		return ErrClosed
 	}
-	c.calls.Add(1)
 	return nil
 }
 
-func (c *core) leave() { c.calls.Done() }
+func (c *core) leave() { c.calls.leave() }
 
 // newID returns a unique id for a hold. Its end tells the kind.
 func (c *core) newID(mark string) string {
