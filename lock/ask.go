@@ -24,7 +24,7 @@ type asking struct {
 	outcome   outcome
 	ticket    lua.Ticket // to wait with, once refused
 	yes, no   []int      // nodes
-	untold    bool       // a node may not know what was asked, and is not down
+	untold    bool       // a node that is not down may not know what was asked
 	standings []standing // until the ticket is final
 }
 
@@ -185,7 +185,8 @@ func (a *asking) answered(node int, answer redlock.Answer) {
 	}
 }
 
-// missed notes that a node may lack the hold, if that is granted. It runs where answered does.
+// missed records that a node may lack the hold, in case the hold is granted. It runs on the same
+// goroutines as answered.
 func (a *asking) missed(node int, answer redlock.Answer, down bool) {
 	a.mu.Lock()
 	if a.outcome == open && !down && !errors.Is(answer.Err, redlock.ErrRestarted) {

@@ -25,10 +25,10 @@ type probe struct {
 	lacking []lacking // by node
 }
 
-// lacking is what is known of a node that lacks holds.
+// lacking is what a probe knows of a node.
 type lacking struct {
-	last  bool   // it lacked the last hold that it was asked for
-	given uint32 // how often it had been given one by then
+	last  bool   // the node lacked the last hold that it was asked for
+	given uint32 // how often the node had been given a hold by then
 }
 
 // probeLook bounds the number of names that are checked to find one that is held, not waited for.
@@ -69,7 +69,7 @@ func (p *probe) renew() {
 			break
 		}
 		if other := ct.any(); other != nil {
-			// What was granted after a node was emptied would not tell.
+			// A hold that was granted after a node was emptied would not show it.
 			if age := other.age(); t == nil || age > oldest {
 				t, oldest = other, age
 			}
@@ -98,8 +98,8 @@ func (p *probe) ask(t *tenure) {
 	})
 }
 
-// notes reports whether node lacks a hold and did not lack it before, or has been given holds since: the
-// restart guard may keep it without the hold for a while.
+// notes reports whether it is news that node lacks a hold: the last time it had one, or it has been given
+// holds since. The restart guard may keep a node without holds for a while, which is not news each time.
 func (p *probe) notes(node int, lacks bool) (newly bool) {
 	given := p.client.given[node].Load()
 	p.mu.Lock()

@@ -161,8 +161,8 @@ func (r *renewal) decided(b *redlock.Ballot) {
 	}
 }
 
-// missed notes a node that may lack the hold still. One that has had it and was not heard this
-// once has it for long enough.
+// missed records a node that may still lack the hold. A node that has the hold and was not heard this
+// once needs no early renewal.
 func (r *renewal) missed(node int, a redlock.Answer, down bool) {
 	if r.mends || !r.tenure.footprint.Has(node) {
 		r.tenure.missed(node, a, down)

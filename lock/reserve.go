@@ -151,9 +151,10 @@ func (t *tenure) answered(b *redlock.Ballot, last int64) {
 	}
 }
 
-// vanished has it decided whether the hold is lost, as so many nodes that were asked for tokens do not
-// have it that no quorum can: by a renewal, for which nodes can vouch. Until then nothing is passed on, as
-// there are no tokens. One that was ended by force is lost, and so is one of a single node.
+// vanished is called when so many of the nodes that were asked for tokens lack the hold that no quorum
+// can have it. A renewal then decides whether the hold is lost, because nodes can vouch for a renewal.
+// Until then nothing is passed on: there are no tokens. If the hold was ended by force, or there is a
+// single node, it is lost at once.
 func (t *tenure) vanished(reason Reason) (lost bool) {
 	if reason == ReasonForced || t.engine.client.group.Size() == 1 {
 		t.lose(reason)

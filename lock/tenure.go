@@ -41,8 +41,8 @@ type tenure struct {
 	reason     Reason   // why
 	vacant     bool     // the next goroutine waits for tokens
 	reads      bool     // others can have the lock, too; it never writes again. Changed with the client's mu held, too
-	uneven     bool     // a node lacks it, or may, since it was last renewed
-	patient    bool     // of uneven: no node has refused it, they were not told in time
+	uneven     bool     // since the last renewal a node lacked it, or may have
+	patient    bool     // of uneven: no node refused it, but some were not told in time
 	mending    bool     // nodes may lack it: they are asked once though no lease is renewed
 	brief      bool     // of a TryLock, which waits no longer than its bound for anything; immutable
 	reserve    reserve
@@ -137,8 +137,8 @@ func (t *tenure) watch(start time.Time) {
 	t.ward.Owner = t
 	t.since = start
 	t.renewAt = start.Add(t.beat() - rand.N(t.ttl/6+1)) // holds taken together part
-	// A node that has come back meanwhile may have forgotten it, and it is not among the holds that
-	// were renewed for that.
+	// A node that came back during the acquisition may have forgotten the hold, which was not yet among
+	// those that were renewed then.
 	if t.uneven || t.backs != t.engine.client.backs.Load() {
 		t.renewSoon()
 	}
@@ -157,17 +157,17 @@ func (t *tenure) beat() time.Duration {
 // comes early, because until then the hold depends on the remaining nodes.
 func (t *tenure) refused() { t.lacks(false) }
 
-// missed records that a node may lack the hold, because it was not told in time or could not do what it
-// was told. If the node is down, all holds are renewed when it is back. A node that the restart guard
-// keeps out waits for the usual renewals. Any other node is asked again soon, like one that refused.
+// missed records that a node may lack the hold, because the command came too late or failed there. If
+// the node is down, all holds are renewed when it is back. A node that the restart guard keeps out gets
+// the hold with a later, regular renewal. Any other node is asked again soon, like one that refused.
 func (t *tenure) missed(_ int, a redlock.Answer, down bool) {
 	if !down && !errors.Is(a.Err, redlock.ErrRestarted) {
 		t.lacks(true)
 	}
 }
 
-// lacks has the next renewal come early, because a node lacks the hold: a node that has refused it, or
-// one that was not told in time, and probably has much to do.
+// lacks schedules the next renewal early, because a node lacks the hold. If it is untold, the node did
+// not refuse but was not told in time. It probably has much to do, so it is given more time.
 func (t *tenure) lacks(untold bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -260,7 +260,7 @@ func (t *tenure) holding(name string) bool {
 	return slices.ContainsFunc(t.present, func(h *hold) bool { return h.name() == name })
 }
 
-// age is for how long it has been granted.
+// age returns how long ago the tenure was granted; 0: it was not.
 func (t *tenure) age() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()

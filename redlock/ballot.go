@@ -46,9 +46,9 @@ type Motion struct {
 	// Each, if set, is called with every answer that a node really gave, including answers after
 	// the decision. Like Then, it must be quick.
 	Each func(node int, a Answer)
-	// Missed, if set, is called once with each node that may not have done what it was asked: it was
-	// silent or refused, or the command was never sent. down tells that it has an outage, at whose end
-	// Config.Back is called. Like Then it must be quick.
+	// Missed, if set, is called once for each node that may not have run the command: the node was
+	// silent or refused, or the command was never sent. down reports whether the node is down; when it
+	// is back, Config.Back is called. Like Then, Missed must be quick.
 	Missed func(node int, a Answer, down bool)
 
 	// Patience replaces the node timeout if it is not zero.

@@ -141,7 +141,7 @@ func (o *op) settle(n *node, reply any, err error) (owes bool) {
 	return m.Removes && (err != nil || o.halved)
 }
 
-// unsent ends an op whose command never left; down is as of Motion.Missed.
+// unsent ends an op whose command never left. For down, see Motion.Missed.
 func (o *op) unsent(err error, down bool) (owes bool) {
 	m := &o.ballot.motion
 	if m.Removes {
@@ -157,8 +157,8 @@ func (o *op) unsent(err error, down bool) (owes bool) {
 	return m.Removes
 }
 
-// timeout counts the node as a no. A later answer still settles the footprint.
-// down is as of Motion.Missed.
+// timeout counts the node as a no. A later answer still settles the footprint. For down, see
+// Motion.Missed.
 func (o *op) timeout(n *node, down bool) {
 	a := Answer{Vote: No, Err: n.silent}
 	o.tell(a)
@@ -166,8 +166,8 @@ func (o *op) timeout(n *node, down bool) {
 	o.miss(a, down)
 }
 
-// miss tells, once, that the node may not have done what it was asked. After the vote: whoever is
-// told can see what the ballot has come to.
+// miss reports, once, that the node may not have run the command. It comes after the vote, so that
+// Missed can see whether the ballot is decided.
 func (o *op) miss(a Answer, down bool) {
 	b := o.ballot
 	if b.motion.Missed == nil {
