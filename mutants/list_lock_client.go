@@ -110,16 +110,12 @@ var lockClientMutants = []Mutant{
 		Tests:   "^TestNothingIsRenewedAfterClose$",
 	},
 	{
-		Name: "a closed client begins calls",
-		File: "lock/core.go",
-		Old: `	if c.closed {
-		return ErrClosed
-`,
-		New: `	if false {
-		return ErrClosed
-`,
+		Name:    "a closed client begins calls",
+		File:    "lock/tally.go",
+		Old:     "\t\tif n < 0 {\n",
+		New:     "\t\tif false {\n",
 		Package: "lock",
-		Tests:   "^TestClosedClientStartsNothing$",
+		Tests:   "^TestClosedClientStartsNothing$|^TestAClosedTallyRefusesCallsAndWaitsForTheOthers$",
 	},
 	{
 		Name:    "Shutdown waits for nobody",

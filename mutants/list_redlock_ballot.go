@@ -69,8 +69,8 @@ var redlockBallotMutants = []Mutant{
 	{
 		Name:    "a quorum is more than a quorum",
 		File:    "redlock/ballot.go",
-		Old:     "return b.agreed >= b.group.quorum",
-		New:     "return b.agreed > b.group.quorum",
+		Old:     "return int(b.agreed) >= b.group.quorum",
+		New:     "return int(b.agreed) > b.group.quorum",
 		Package: "redlock",
 		Tests:   "^TestABallotIsDecidedByAQuorumOrByAllIfThatIsAskedFor$",
 	},
