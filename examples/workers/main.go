@@ -9,6 +9,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,7 +78,7 @@ func manage(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 	if _, _, err := crew.Hear(tell); err != nil { // the last one has its number
 		return err
 	}
-	state, err := seats.Inspect(ctx)
+	state, err := inspect(ctx, seats)
 	if err != nil {
 		return err
 	}
@@ -94,4 +95,20 @@ func manage(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 	}
 	tell.Textf("The shift is over.")
 	return crew.Wait()
+}
+
+// inspect looks until every number has a name. Acquire does not wait for the note to be written, so it
+// may come a moment after the permit.
+func inspect(ctx context.Context, seats *semaphore.Semaphore) (semaphore.State, error) {
+	for {
+		state, err := seats.Inspect(ctx)
+		if err != nil || !slices.ContainsFunc(state.Slots, func(s semaphore.Slot) bool { return s.Note == "" }) {
+			return state, err
+		}
+		select {
+		case <-ctx.Done():
+			return state, ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
