@@ -2,6 +2,7 @@ package fair_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -297,5 +298,47 @@ func TestUncontendedItTakesOneRoundAlsoAfterOthersHaveWaited(t *testing.T) {
 		require.NoError(t, waiting.lease.Unlock(bg))
 		time.Sleep(time.Second)
 		require.Equal(t, trip, took())
+	})
+}
+
+// A hold can make it the same waiter's turn twice: first when a node takes it out of the queue, as a
+// quorum has granted it, and later when it ends. The second message is not a repetition of the first.
+func TestTheEndOfAHoldIsHeardAfterItsPlaceWasGivenUpElsewhere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBubble(t, t, 5)
+		first := held(t, b.mutex(t))
+		second := enqueue(b.mutex(t))
+		before := b.places(t)[0]
+		third := enqueue(b.mutex(t))
+		var id string
+		for hold := range b.places(t)[0] {
+			if _, there := before[hold]; !there {
+				id = hold
+			}
+		}
+		time.Sleep(time.Second)         // all that was sent has arrived
+		for _, n := range b.nodes[3:] { // which have another hold, and answer late
+			n.Delete(b.keys.Lock)
+			n.Memory().HSet(b.keys.Lock, "other:1", "1")
+			n.SetDelay(0, 20*time.Millisecond)
+		}
+		released := time.Now()
+		require.NoError(t, first.Unlock(bg))
+		require.Less(t, second.granted(t, released), 2*time.Millisecond)
+		time.Sleep(10 * time.Millisecond)
+		for _, n := range b.nodes[3:] { // before they hear that the hold has been granted
+			n.Delete(b.keys.Lock)
+		}
+		time.Sleep(25 * time.Millisecond)
+		for _, n := range b.nodes[1:3] { // where it was its turn for another reason
+			n.Publish(lua.ClientChannels("lock")+id[:strings.Index(id, ":")], id+" other:2")
+		}
+		time.Sleep(50 * time.Millisecond)
+		require.False(t, over(third), "a quorum has told it that it is its turn, and three nodes of five have the lock taken")
+		released = time.Now()
+		require.NoError(t, second.lease.Unlock(bg))
+		require.Less(t, third.granted(t, released), 10*time.Millisecond)
+		require.NoError(t, third.lease.Unlock(bg))
 	})
 }

@@ -17,6 +17,6 @@
 local waited = drop(KEYS[2], KEYS[3], ARGV[1])
 if waited == 1 and redis.call('EXISTS', KEYS[1]) == 0 then
   -- uses clock, queue
-  wake(KEYS[2], KEYS[3], clock(), ARGV[2], ARGV[1], ARGV[3])
+  wake(KEYS[2], KEYS[3], clock(), ARGV[2], ARGV[1] .. ' settled', ARGV[3])
 end
 return waited

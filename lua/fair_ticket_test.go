@@ -105,5 +105,5 @@ func TestYieldStatesAFinalTicketToWhoWaits(t *testing.T) {
 	defer cancel()
 	message, err := listening.ReceiveMessage(ctx)
 	require.NoError(t, err)
-	require.Equal(t, second+" "+first, message.Payload)
+	require.Equal(t, second+" "+first+" placed", message.Payload)
 }

@@ -32,7 +32,7 @@ if not last or last > tonumber(ARGV[7]) then
     redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
     if redis.call('EXISTS', KEYS[1]) == 0 then -- the head may be another one now
       -- uses clock, queue
-      wake(KEYS[3], KEYS[4], clock(), ARGV[5], ARGV[1], ARGV[6])
+      wake(KEYS[3], KEYS[4], clock(), ARGV[5], ARGV[1] .. ' placed', ARGV[6])
     end
   end
   return ticket
@@ -57,6 +57,6 @@ end
 local first = head(KEYS[3], KEYS[4], now)
 -- Its own client knows that the lock is free here, and what to do about it.
 if first and first ~= ARGV[1] and redis.call('EXISTS', KEYS[1]) == 0 then
-  wake(KEYS[3], KEYS[4], now, ARGV[5], ARGV[1], ARGV[6])
+  wake(KEYS[3], KEYS[4], now, ARGV[5], ARGV[1] .. ' yielded ' .. ARGV[7], ARGV[6])
 end
 return ticket

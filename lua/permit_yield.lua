@@ -34,7 +34,8 @@ if not last or last > tonumber(ARGV[7]) then
     ticket = tonumber(ARGV[2])
     redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
     -- It may be another's turn now.
-    admit(KEYS[7], look(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now), KEYS[3], KEYS[4], now, ARGV[5], ARGV[1], ARGV[6], '')
+    admit(KEYS[7], look(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now), KEYS[3], KEYS[4], now, ARGV[5],
+      ARGV[1] .. ' placed', ARGV[6], '')
   end
   return ticket
 end
@@ -51,5 +52,6 @@ if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then
   ticket = enqueue(KEYS[3], KEYS[4], now, ARGV[1], back, final, ARGV[4], 'last')
 end
 -- Its own client knows that it could have permits here, and what to do about it.
-admit(KEYS[7], look(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now), KEYS[3], KEYS[4], now, ARGV[5], ARGV[1], ARGV[6], ARGV[1])
+admit(KEYS[7], look(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now), KEYS[3], KEYS[4], now, ARGV[5],
+  ARGV[1] .. ' yielded ' .. ARGV[7], ARGV[6], ARGV[1])
 return ticket

@@ -49,6 +49,9 @@ end
 -- so learns when to ask again. It returns false if there are more that are dead, or do not
 -- listen, than a server should be kept busy with: then nobody is told, and who gives the
 -- next sign of life goes on.
+--
+-- about names the event, the same on every node, and for one hold differently each time: a client takes the
+-- same name, heard again within a second, for another node's word about the same event.
 local function wake(queue, waiters, now, channel, about, alone)
   local first, sure = head(queue, waiters, now)
   local rank, deaf = 0, {}

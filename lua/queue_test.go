@@ -274,7 +274,10 @@ func TestAnHeirIsNotWoken(t *testing.T) {
 // would. While somebody has the lock nobody need know.
 func TestWhoLeavesAQueueWakesTheNextOfAFreeLock(t *testing.T) {
 	t.Parallel()
-	for name, out := range map[string]lua.Call{"leave": leave(mine, 0), "settle": settle(mine)} {
+	for name, c := range map[string]struct {
+		out   lua.Call
+		about string
+	}{"leave": {leave(mine, 0), mine}, "settle": {settle(mine), mine + " settled"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, free := range []bool{false, true} {
@@ -283,9 +286,9 @@ func TestWhoLeavesAQueueWakesTheNextOfAFreeLock(t *testing.T) {
 				var want []string
 				if free {
 					f.memory.Del(orders.Lock)
-					want = []string{told(third, mine)}
+					want = []string{told(third, c.about)}
 				}
-				f.run(out)
+				f.run(c.out)
 				require.Equal(t, "[{2 c:1}]", f.places())
 				require.Empty(t, f.memory.HGet(orders.Waiters(), mine))
 				require.Equal(t, want, f.heard())
@@ -334,7 +337,7 @@ func TestWhoYieldsHasItsPlaceBack(t *testing.T) {
 
 	require.Positive(t, f.asked(mine, final(1), 3).Token)
 	require.EqualValues(t, 9, f.run(yield(mine, final(9), 3)), "a quorum has settled another place")
-	require.Equal(t, []string{told(third, mine)}, f.heard())
+	require.Equal(t, []string{told(third, mine+" yielded 3")}, f.heard())
 
 	f.run(leave(mine, marked))
 	require.Positive(t, f.asked(third, final(2), 2).Token)

@@ -49,6 +49,6 @@ extend(KEYS[1], KEYS[2], KEYS[5], KEYS[7], ARGV[1], ARGV[2], ARGV[3], ARGV[4], A
 if not read and ARGV[6] == '1' then
   -- uses written
   written(KEYS[2], ARGV[3])
-  admit(KEYS[1], KEYS[6], KEYS[4], KEYS[5], now, ARGV[7], ARGV[1], ARGV[8], '')
+  admit(KEYS[1], KEYS[6], KEYS[4], KEYS[5], now, ARGV[7], ARGV[1] .. ' reads', ARGV[8], '')
 end
 return 1

@@ -19,6 +19,6 @@ local waited = drop(KEYS[2], KEYS[3], ARGV[1])
 if waited == 1 then
   local now = clock()
   sweep(KEYS[1], KEYS[4], now)
-  admit(KEYS[1], KEYS[4], KEYS[2], KEYS[3], now, ARGV[2], ARGV[1], ARGV[3], '')
+  admit(KEYS[1], KEYS[4], KEYS[2], KEYS[3], now, ARGV[2], ARGV[1] .. ' settled', ARGV[3], '')
 end
 return waited

@@ -86,7 +86,7 @@ func TestADowngradeLetsThoseAtTheHeadRead(t *testing.T) {
 	t.Parallel()
 	f := freeze(t)
 	f.run(rwTry(writer), rwAsk(reader, proposal(0), 1), rwAsk(writer2, proposal(0), 1))
-	require.Equal(t, []string{message(reader, writer)}, f.told(rwExtend(writer, ttl, true)))
+	require.Equal(t, []string{message(reader, writer+" reads")}, f.told(rwExtend(writer, ttl, true)))
 	require.Empty(t, f.told(rwExtend(writer, ttl, true)))
 	require.EqualValues(t, 7, f.rw(rwAsk(reader, final(1), 2)).Token, "that of who wrote last")
 	require.Zero(t, f.rw(rwAsk(writer2, final(2), 2)).Token)
