@@ -116,12 +116,13 @@ func (b *heartbeats) decided(ballot *redlock.Ballot) {
 }
 
 // stir makes the queuers of these holds ask again if the sign of life that was sent then named
-// them. It skips queuers that have asked since, because the answer may be older than their request.
+// them. It skips queuers that have asked since, because the answer may be older than their request, and
+// those that ask now: if the node has really forgotten one of these, the next sign of life says so again.
 func (c *core) stir(ids []string, sent time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, id := range ids {
-		if p := c.queuers[id]; p != nil && !p.asked.After(sent) {
+		if p := c.queuers[id]; p != nil && !p.attempts && !p.asked.After(sent) {
 			p.poll()
 		}
 	}

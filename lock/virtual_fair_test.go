@@ -318,7 +318,7 @@ func TestCrowdAsksOnce(t *testing.T) {
 				n.Memory().Del(forgotten.Waiters())
 			}
 		})
-		settled(waiters + 500 + waiters/20) // one sign of life, of 500, may overtake who asks
+		settled(waiters + waiters/100)
 	})
 }
 
