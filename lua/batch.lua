@@ -79,6 +79,7 @@ local run = {
 
 local pcall, byte, unpack, plan = pcall, string.byte, unpack, ARGV[1]
 local replies, last, k, a = {}, {}, 0, 1
+local own, had = {}, 0 -- the keys of a call; a table for each would be more work than copying them
 for i = 1, #plan / 3 do
   local script, keys, args = byte(plan, 3 * i - 2, 3 * i)
   local argv
@@ -92,7 +93,14 @@ for i = 1, #plan / 3 do
       argv[j] = ARGV[a + j]
     end
   end
-  local done, reply = pcall(run[script - 48], {unpack(KEYS, k + 1, k + keys)}, argv)
+  for j = 1, keys do
+    own[j] = KEYS[k + j]
+  end
+  for j = keys + 1, had do
+    own[j] = nil
+  end
+  had = keys
+  local done, reply = pcall(run[script - 48], own, argv)
   k, a = k + keys, a + args
   local failure = not done and reply
   if type(reply) == 'table' and reply.err then

@@ -170,11 +170,11 @@ func (l *lane) drain() {
 		end := l.node.fly(l.node.group.ctx, l.node.patient, f)
 		l.learn(f)
 		l.mu.Lock()
+		others := len(f.ops) > 1 || l.window.width > 1
 		rest := l.land(f, end)
-		far := l.window.width > 1
 		l.mu.Unlock()
 		l.settle(rest)
-		if far {
+		if others {
 			runtime.Gosched() // callers that were answered may come along again
 		}
 	}
