@@ -36,7 +36,7 @@ type contest struct {
 	// Of queuers.
 	unpredictable bool        // the next one cannot be guessed
 	heartbeats    *heartbeats // nil: none
-	relay         relay       // of those for permits
+	relay         *relay      // of those for permits; nil: of any others
 }
 
 // A contestKey identifies a contest. Two families of locks never meet in one: the nodes refuse one of
@@ -63,6 +63,9 @@ func (c *core) contest(key contestKey) *contest {
 	if ct == nil {
 		ct = &contest{client: c, key: key}
 		ct.queue = ct.first[:0]
+		if key.order == slotted {
+			ct.relay = new(relay)
+		}
 		c.contests[key] = ct
 	}
 	return ct
@@ -160,4 +163,27 @@ type relay struct {
 	slots  int       // that this process has
 	passed time.Time // when one was last passed on
 	others time.Time // when others were last seen to wait
+}
+
+// gain records the permits of t, which begins. Without a relay there is nothing to record; so for the
+// other two.
+func (r *relay) gain(t *tenure) {
+	if r != nil {
+		r.slots += t.engine.wants
+		r.token = max(r.token, t.first.token)
+	}
+}
+
+// lose records that t has ended.
+func (r *relay) lose(t *tenure) {
+	if r != nil {
+		r.slots -= t.engine.wants
+	}
+}
+
+// reset records that this process has no permits.
+func (r *relay) reset() {
+	if r != nil {
+		r.slots = 0
+	}
 }

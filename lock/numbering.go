@@ -10,6 +10,10 @@ type numbering struct {
 	slots   lua.Slots   // the hold's slots; "": it is not granted
 	given   []lua.Slots // by each node, before that
 	aligned bool        // the nodes that had answered by then were compared
+
+	// Of the reserve, as the tokens of all holds are of one counter.
+	after    int64 // the token before the first one of the last request
+	refusals int   // how often others were granted some of the requested tokens
 }
 
 // numbers are the slots of the hold.

@@ -16,8 +16,7 @@ func (ct *contest) begin(t *tenure) (usurped []*tenure) {
 	}
 	if t.reads {
 		ct.reads = append(ct.reads, t)
-		ct.relay.slots += t.engine.wants
-		ct.relay.token = max(ct.relay.token, t.first.token)
+		ct.relay.gain(t)
 	} else {
 		for _, before := range ct.reads {
 			delete(c.shared, before.id)
@@ -25,7 +24,7 @@ func (ct *contest) begin(t *tenure) (usurped []*tenure) {
 		c.held -= len(ct.reads)
 		usurped = append(usurped, ct.reads...)
 		ct.reads, ct.tenure = nil, t
-		ct.relay.slots = 0
+		ct.relay.reset()
 	}
 	c.taken()
 	return usurped
@@ -45,7 +44,7 @@ func (ct *contest) end(t *tenure) bool {
 	} else if i := slices.Index(ct.reads, t); i >= 0 {
 		ct.reads = slices.Delete(ct.reads, i, i+1)
 		delete(ct.client.shared, t.id)
-		ct.relay.slots -= t.engine.wants
+		ct.relay.lose(t)
 		ct.disperse(t.engine.wants)
 	} else {
 		return false

@@ -100,7 +100,7 @@ func (p *place) stays() (left time.Duration) {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	q, r, now := p.call, &p.contest.relay, time.Now()
+	q, r, now := p.call, p.contest.relay, time.Now()
 	left = maxHere - now.Sub(q.began)
 	p.unplaced = !p.sent && q.engine.numbered != nil && left > 0 && now.Sub(r.passed) < lively && !r.pause(now) &&
 		r.slots >= q.engine.permits
@@ -113,7 +113,7 @@ func (p *place) stays() (left time.Duration) {
 // reservePermits asks the nodes for the tokens up to last, which follow after. It does not wait.
 func (t *tenure) reservePermits(last int64) {
 	t.mu.Lock()
-	after := t.reserve.after
+	after := t.after
 	t.mu.Unlock()
 	t.engine.client.group.Vote(redlock.Motion{
 		Name: "reserve",
@@ -157,8 +157,8 @@ func (t *tenure) reservedPermits(b *redlock.Ballot, after, last int64) {
 		ct.disperse(len(ct.queue))
 	}
 	if b.Won() {
-		r.last, r.top, r.heard, r.refused = after, last, b.Start(), 0
-	} else if r.refused++; known <= after || r.refused >= maxRefusals {
+		r.last, r.top, r.heard, t.refusals = after, last, b.Start(), 0
+	} else if t.refusals++; known <= after || t.refusals >= maxRefusals {
 		r.failed = true
 	}
 	p, asks := passed, int64(0)

@@ -40,8 +40,8 @@ func (r *reserve) begin(t *tenure, now time.Time) int64 {
 	r.lot = max(1, min(r.size, now.Sub(since).Microseconds()))
 	if ct := t.contest; t.engine.numbered != nil {
 		r.lot = max(1, r.lot/int64(max(1, len(ct.reads)))) // all of them share the microseconds
-		r.after = max(r.top, ct.relay.token) + tokenGap
-		ct.relay.token = r.after + r.lot
+		t.after = max(r.top, ct.relay.token) + tokenGap
+		ct.relay.token = t.after + r.lot
 		return ct.relay.token
 	}
 	return r.top + r.lot

@@ -21,8 +21,4 @@ type reserve struct {
 	asking bool
 	others bool // somebody else waits
 	failed bool // the last question found no quorum
-
-	// Of permits, whose tokens are of one counter and nobody else's.
-	after   int64 // the token before the first one of the last request
-	refused int   // how often others were granted some of the requested tokens
 }

@@ -147,7 +147,7 @@ func TestTheUsualIsNotSent(t *testing.T) {
 	acquire := Acquire{Keys: keys, Hold: "client:1", TTL: time.Second, Retention: time.Hour}.Call()
 	require.Equal(t, []any{keys.Lock, keys.Token(), keys.Void(), "client:1", int64(1000), int64(3600000)}, acquire.args[3:])
 	release := Release{Keys: keys, Hold: "client:1"}.Call()
-	require.Equal(t, []any{keys.Lock, "client:1", keys.Channel()}, release.args[3:])
+	require.Equal(t, []any{keys.Lock, "client:1", ":channel"}, release.args[3:])
 }
 
 // A batch has no keys and commands but those of its calls.

@@ -52,7 +52,7 @@ func (k Keys) Slots() string { return k.Lock + slotsSuffix }
 func (k Keys) Free() string { return k.Lock + freeSuffix }
 
 // Channel is the Pub/Sub channel for messages that a hold has ended.
-func (k Keys) Channel() string { return k.Lock + ":channel" }
+func (k Keys) Channel() string { return k.Lock + channelSuffix }
 
 // NewKeys builds the keys of the lock called name. The name becomes the hash tag: prefix:{name}. A
 // name or a prefix that contains a hash tag is used as it is.
@@ -94,6 +94,7 @@ const (
 	permitsSuffix = ":permits"
 	slotsSuffix   = ":slots"
 	freeSuffix    = ":free"
+	channelSuffix = ":channel"
 )
 
 var companions = []string{tokenSuffix, voidSuffix, queueSuffix, waitersSuffix, noteSuffix, readersSuffix,

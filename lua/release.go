@@ -12,11 +12,14 @@ type Release struct {
 	Noted bool          // the hold has a note: delete it
 }
 
+// The script puts the channel's name together, so that all calls in a batch have the same argument.
+var ofChannel, noChannel any = channelSuffix, ""
+
 // Call makes the call.
 func (r Release) Call() Call {
-	channel := r.Keys.Channel()
+	channel := ofChannel
 	if r.Quiet {
-		channel = ""
+		channel = noChannel
 	}
 	args := append(newCall(releaseScript, 4, 4), r.Keys.Lock)
 	if r.Mark > 0 || r.Undo || r.Noted {

@@ -6,7 +6,8 @@
 -- KEYS[3] lock:{name}:token  string  fencing counter
 -- KEYS[4] lock:{name}:note   string  label and note of the hold, if any
 -- ARGV[1] hold id
--- ARGV[2] channel for the message that the hold has ended; empty: no message
+-- ARGV[2] what follows KEYS[1] in the name of the channel for the message that the hold has ended;
+--         empty: no message
 -- ARGV[3] life of the mark that voids this hold id, milliseconds; 0 or absent: no mark
 -- ARGV[4] 1: the hold never had a lease, so nobody was told its token
 --
@@ -28,7 +29,7 @@ if KEYS[4] then
 end
 if found == 1 and ARGV[2] ~= '' then
   -- A user without rights to the channel releases all the same; waiters poll.
-  redis.pcall('PUBLISH', ARGV[2], ARGV[1])
+  redis.pcall('PUBLISH', KEYS[1] .. ARGV[2], ARGV[1])
 end
 -- The mark comes last: a server without memory refuses it, and must not refuse
 -- the release with it.

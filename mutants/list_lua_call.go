@@ -37,10 +37,18 @@ var luaCallMutants = []Mutant{
 	{
 		Name:    "an error in a batch stops the others",
 		File:    "lua/batch.lua",
-		Old:     "local done, reply = pcall(run[script - 48], {unpack(KEYS, k + 1, k + keys)}, argv)",
-		New:     "local done, reply = true, run[script - 48]({unpack(KEYS, k + 1, k + keys)}, argv)",
+		Old:     "local done, reply = pcall(run[script - 48], own, argv)",
+		New:     "local done, reply = true, run[script - 48](own, argv)",
 		Package: "lua",
 		Tests:   "^TestAFailureInABatchHasTheCodeThatItHasByItself$",
+	},
+	{
+		Name:    "a call in a batch has the keys of a longer one before it",
+		File:    "lua/batch.lua",
+		Old:     "    own[j] = nil",
+		New:     "    own[j] = own[j]",
+		Package: "lua",
+		Tests:   "^TestABatchIsItsCallsInOrder$",
 	},
 	{
 		Name:    "repeated arguments are the first call's",

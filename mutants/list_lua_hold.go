@@ -134,7 +134,7 @@ return token or problem`,
 	{
 		Name:    "a release tells nobody",
 		File:    "lua/release.lua",
-		Old:     "redis.pcall('PUBLISH', ARGV[2], ARGV[1])",
+		Old:     "redis.pcall('PUBLISH', KEYS[1] .. ARGV[2], ARGV[1])",
 		New:     "0",
 		Package: "lock",
 		Tests:   "^TestReleaseWakesAtOnce$",

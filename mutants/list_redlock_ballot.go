@@ -27,6 +27,14 @@ var redlockBallotMutants = []Mutant{
 		Tests:   "^TestValidityCountsFromTheStartAndIsShorterByTheDrift$",
 	},
 	{
+		Name:    "who gives up as the ballot is decided leaves word of it to the next",
+		File:    "redlock/ballot.go",
+		Old:     "			<-waiter // so that it is empty for the next ballot",
+		New:     "			_ = waiter",
+		Package: "redlock",
+		Tests:   "^TestAChannelThatIsUsedAgainTellsOfOneDecision$",
+	},
+	{
 		Name:    "an answer changes after the decision",
 		File:    "redlock/ballot.go",
 		Old:     "if b.decided || o.answer.Vote != Pending {",

@@ -89,7 +89,8 @@ type Ballot struct {
 	ops    []op
 
 	mu      sync.Mutex
-	done    chan struct{} // closed by the decision; nil: nobody waits for it
+	waiter  chan struct{} // of the caller that waits; nil: none does
+	done    chan struct{} // of all others: closed by the decision; nil: nobody waits for it
 	yes, no int32
 	unasked int32 // of yes
 	agreed  int32 // the most of yes that are alike
@@ -207,6 +208,36 @@ func (g *Group) newBallot(m Motion) *Ballot {
 
 // Wait waits for the decision, or returns ctx's error.
 func (b *Ballot) Wait(ctx context.Context) error {
+	b.mu.Lock()
+	switch {
+	case b.decided:
+		b.mu.Unlock()
+		return nil
+	case b.waiter != nil: // hardly ever
+		b.mu.Unlock()
+		return b.waitBeside(ctx)
+	}
+	waiter := b.group.waiter()
+	b.waiter = waiter
+	b.mu.Unlock()
+	var err error
+	select {
+	case <-waiter:
+	case <-ctx.Done():
+		b.mu.Lock()
+		if b.waiter = nil; b.decided {
+			<-waiter // so that it is empty for the next ballot
+		} else {
+			err = ctx.Err()
+		}
+		b.mu.Unlock()
+	}
+	b.group.waiters.Put(waiter)
+	return err
+}
+
+// waitBeside is Wait while another caller waits.
+func (b *Ballot) waitBeside(ctx context.Context) error {
 	done := b.decision()
 	if done == nil {
 		return nil
@@ -217,6 +248,15 @@ func (b *Ballot) Wait(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// waiter returns an empty channel with one slot. Each ballot has one caller that waits, as a rule, and
+// callers use one another's channels.
+func (g *Group) waiter() chan struct{} {
+	if c, _ := g.waiters.Get().(chan struct{}); c != nil {
+		return c
+	}
+	return make(chan struct{}, 1)
 }
 
 // decision returns a channel that the decision closes; nil if there is one already.
@@ -289,6 +329,9 @@ func (b *Ballot) vote(o *op, a Answer) {
 			b.yes >= quorum && n-b.yes-b.no+b.agreed < quorum // the remaining nodes cannot make them agree
 	}
 	decided := b.decided
+	if decided && b.waiter != nil {
+		b.waiter <- struct{}{}
+	}
 	if decided && b.done != nil {
 		close(b.done)
 	}

@@ -41,6 +41,8 @@ type Group struct {
 	ctx    context.Context // of everything that is sent; ends with Close
 	cancel context.CancelFunc
 
+	waiters sync.Pool // of chan struct{}: see waiter
+
 	mu         sync.Mutex
 	identities map[string]*node // whose server that is; guarded by mu
 }

@@ -17,6 +17,9 @@ const (
 	// workTime is more than a command of a large flight takes a node and this process on a busy
 	// machine.
 	workTime = 200 * time.Microsecond
+	// enoughWait is the number of waiting commands from which a runner leaves at once. With fewer, the
+	// callers that it has answered come along first.
+	enoughWait = 64
 	// maxHere bounds the number of commands that a caller takes along.
 	maxHere = 4
 )
@@ -170,11 +173,11 @@ func (l *lane) drain() {
 		end := l.node.fly(l.node.group.ctx, l.node.patient, f)
 		l.learn(f)
 		l.mu.Lock()
-		others := len(f.ops) > 1 || l.window.width > 1
+		yields := (len(f.ops) > 1 || l.window.width > 1) && len(l.queue) < enoughWait
 		rest := l.land(f, end)
 		l.mu.Unlock()
 		l.settle(rest)
-		if others {
+		if yields {
 			runtime.Gosched() // callers that were answered may come along again
 		}
 	}
