@@ -57,6 +57,6 @@ end
 local first = head(KEYS[3], KEYS[4], now)
 -- Its own client knows that the lock is free here, and what to do about it.
 if first and first ~= ARGV[1] and redis.call('EXISTS', KEYS[1]) == 0 then
-  wake(KEYS[3], KEYS[4], now, ARGV[5], ARGV[1] .. ' yielded ' .. ARGV[7], ARGV[6])
+  wake(KEYS[3], KEYS[4], now, ARGV[5], ARGV[1] .. ' asked', ARGV[6])
 end
 return ticket

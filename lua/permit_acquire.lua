@@ -145,7 +145,7 @@ if not mine and waits then
 end
 if not mine then
   if stir then
-    admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[8], ARGV[1] .. ' asked ' .. ARGV[7], ARGV[10], ARGV[1])
+    admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[8], ARGV[1] .. ' asked', ARGV[10], ARGV[1])
   end
   local who, count, left = '', '0', 0
   if state.closed then
@@ -199,6 +199,6 @@ hold(KEYS[1], KEYS[6], KEYS[7], KEYS[8], state, ARGV[1], string.format('%.0f', t
 prolong(KEYS[1], KEYS[6], KEYS[7], KEYS[8], ARGV[1], now, ARGV[2])
 -- The first one in, after somebody who may have died, tells those who can come, too.
 if stir then
-  admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[8], ARGV[1] .. ' asked ' .. ARGV[7], ARGV[10], ARGV[1])
+  admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[8], ARGV[1] .. ' asked', ARGV[10], ARGV[1])
 end
 return answer(token, text(mine))

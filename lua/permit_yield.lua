@@ -53,5 +53,5 @@ if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then
 end
 -- Its own client knows that it could have permits here, and what to do about it.
 admit(KEYS[7], look(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now), KEYS[3], KEYS[4], now, ARGV[5],
-  ARGV[1] .. ' yielded ' .. ARGV[7], ARGV[6], ARGV[1])
+  ARGV[1] .. ' asked', ARGV[6], ARGV[1])
 return ticket

@@ -50,8 +50,10 @@ end
 -- listen, than a server should be kept busy with: then nobody is told, and who gives the
 -- next sign of life goes on.
 --
--- about names the event, the same on every node, and for one hold differently each time: a client takes the
--- same name, heard again within a second, for another node's word about the same event.
+-- about names the event, the same on every node: a client takes the same name, heard again within a second,
+-- for another node's word about the same event. So the end of a hold has another name than what the hold did
+-- before. But whatever it does each time it asks has one name: or two waiters that a minority lets in, one
+-- after the other, would wake each other all the time.
 local function wake(queue, waiters, now, channel, about, alone)
   local first, sure = head(queue, waiters, now)
   local rank, deaf = 0, {}

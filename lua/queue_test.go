@@ -337,7 +337,7 @@ func TestWhoYieldsHasItsPlaceBack(t *testing.T) {
 
 	require.Positive(t, f.asked(mine, final(1), 3).Token)
 	require.EqualValues(t, 9, f.run(yield(mine, final(9), 3)), "a quorum has settled another place")
-	require.Equal(t, []string{told(third, mine+" yielded 3")}, f.heard())
+	require.Equal(t, []string{told(third, mine+" asked")}, f.heard())
 
 	f.run(leave(mine, marked))
 	require.Positive(t, f.asked(third, final(2), 2).Token)

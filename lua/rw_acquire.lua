@@ -194,6 +194,6 @@ redis.call('HSET', KEYS[1], ARGV[1], '1')
 prolong(KEYS[1], KEYS[6], ARGV[1], now, ARGV[2])
 -- The first one in, after somebody who may have died, tells those who can come, too.
 if free and queued then
-  admit(KEYS[1], KEYS[6], KEYS[4], KEYS[5], now, ARGV[8], ARGV[1] .. ' granted ' .. ARGV[7], '0', '')
+  admit(KEYS[1], KEYS[6], KEYS[4], KEYS[5], now, ARGV[8], ARGV[1] .. ' asked', '0', '')
 end
 return granted_with(token)

@@ -56,5 +56,5 @@ if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then
   ticket = enqueue(KEYS[3], KEYS[4], now, ARGV[1], back, final, ARGV[4])
 end
 -- Its own client knows that it could have the lock here, and what to do about it.
-admit(KEYS[1], KEYS[5], KEYS[3], KEYS[4], now, ARGV[5], ARGV[1] .. ' yielded ' .. ARGV[7], ARGV[6], ARGV[1])
+admit(KEYS[1], KEYS[5], KEYS[3], KEYS[4], now, ARGV[5], ARGV[1] .. ' asked', ARGV[6], ARGV[1])
 return ticket

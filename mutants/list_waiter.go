@@ -188,6 +188,14 @@ var waiterMutants = []Mutant{
 		Tests:   "^TestMessagesAboutOneSubjectAreCountedTogether$",
 	},
 	{
+		Name:    "an event that completes another's quorum has none of its own",
+		File:    "waiter/tally.go",
+		Old:     "if news && t.count == quorum {",
+		New:     "if news && t.count < 0 {",
+		Package: "waiter",
+		Tests:   "^TestMessagesAboutOneSubjectAreCountedTogether$",
+	},
+	{
 		Name:    "a minority that has woken completes no quorum",
 		File:    "waiter/tally.go",
 		Old:     `(t.count >= quorum || t.said[node] != "")`,

@@ -633,3 +633,29 @@ func TestACancelledWaitLeavesNothing(t *testing.T) {
 		}
 	})
 }
+
+// A node that lacks the writer lets readers in, one after the other, and a quorum does not. They tell each
+// other nothing by that, or both would ask again all the time.
+func TestReadersThatAMinorityLetsInDoNotWakeEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBubble(t, 3)
+		for _, n := range b.nodes[1:] {
+			n.Memory().HSet(b.keys.Lock, "other:1w", "1")
+			n.Memory().SetTTL(b.keys.Lock, time.Hour)
+		}
+		ctx, cancel := context.WithCancel(bg)
+		var waiting []*wait
+		for range 2 {
+			waiting = append(waiting, start(ctx, b.mutex(t).RLock))
+		}
+		time.Sleep(time.Second)
+		before := b.scripts()
+		time.Sleep(time.Second)
+		require.Less(t, b.scripts()-before, 100)
+		cancel()
+		for _, w := range waiting {
+			<-w.done
+			require.ErrorIs(t, w.err, context.Canceled)
+		}
+	})
+}

@@ -41,9 +41,17 @@ func (ts *tallies) count(subject, message string, node, n, quorum int, now time.
 		ts.order = append(ts.order, t)
 		ts.waiting = append(ts.waiting, t)
 	}
+	news := t.woken && !slices.Contains(t.said, message)
 	if first = t.said[node] == ""; first {
 		t.count++
 		t.said[node] = message
+	}
+	if news && t.count == quorum {
+		// Of what it tells of now, this node may be the first to know: a quorum of them wakes again.
+		next := &tally{subject: subject, since: now, said: make([]string, n), count: 1, woken: true}
+		next.said[node] = message
+		ts.known[subject] = next
+		ts.order = append(ts.order, next)
 	}
 	return t, first
 }

@@ -163,9 +163,14 @@ func TestMessagesAboutOneSubjectAreCountedTogether(t *testing.T) {
 		say(1, "a six")
 		say(2, "a seven")
 		require.Equal(t, [][]string{{"a six", "a six", "a seven"}}, heard()[4:], "by a quorum now")
+		say(3, "a seven")
+		require.Len(t, heard(), 5)
+		say(0, "a seven")
+		require.Equal(t, [][]string{{"a seven", "a seven", "a seven"}}, heard()[5:], "by a quorum of those who know of it")
+		say(1, "a seven")
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		require.Len(t, heard(), 5)
+		require.Len(t, heard(), 6)
 	})
 }
 
