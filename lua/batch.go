@@ -1,8 +1,6 @@
 package lua
 
 import (
-	"io/fs"
-
 	"github.com/redis/go-redis/v9"
 )
 
@@ -21,13 +19,9 @@ const (
 
 // batched are the scripts that batch.lua has, in its order.
 var batched = func() []string {
-	source, err := fs.ReadFile(sources, "batch.lua")
-	if err != nil {
-		panic(err) // the file is embedded
-	}
 	var names []string
-	for _, m := range usesLine.FindAllSubmatch(source, -1) {
-		names = append(names, string(m[1]))
+	for line := range lines("batch") {
+		names = append(names, librariesOf(line)...)
 	}
 	return names
 }()

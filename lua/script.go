@@ -5,7 +5,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"io/fs"
-	"regexp"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -82,22 +82,52 @@ func load(name string) *Script {
 	return &Script{Name: name, Source: source, SHA: sha, sha: sha, batch: byte(slices.Index(batched, name) + 1)}
 }
 
-// usesLine is a line of a script, or of a library, in place of which libraries stand.
-var usesLine = regexp.MustCompile(`(?m)^ *-- uses (\w+(?:, \w+)*)$`)
-
-// expand reads a .lua file, with libraries where it names them. A library is functions,
-// and a script makes its functions anew with each run: what is seldom needed is named
-// where it is needed.
+// expand reads a .lua file, with libraries where it names them, and leaves out what is for people only.
+// A library is functions, and a script makes its functions anew with each run: what is seldom needed is
+// named where it is needed.
 func expand(name string) string {
+	if text, ok := expanded[name]; ok {
+		return text
+	}
+	var text strings.Builder
+	for line := range lines(name) {
+		if libraries := librariesOf(line); libraries != nil {
+			for _, library := range libraries {
+				text.WriteString(expand(library))
+			}
+		} else if line != "" && !strings.HasPrefix(line, "--") {
+			text.WriteString(line)
+			text.WriteByte('\n')
+		}
+	}
+	expanded[name] = strings.Clone(text.String()) // as long as it is; a builder has room to grow
+	return expanded[name]
+}
+
+// expanded are the files that were read so far: every program that imports this package starts with them.
+var expanded = make(map[string]string)
+
+// lines yields the lines of a .lua file without the space around them. No string of a script is longer
+// than a line.
+func lines(name string) iter.Seq[string] {
 	source, err := fs.ReadFile(sources, name+".lua")
 	if err != nil {
 		panic(err) // the file is embedded, or a script names a library that is not there: no test passes then
 	}
-	return usesLine.ReplaceAllStringFunc(string(source), func(line string) string {
-		var text strings.Builder
-		for _, library := range strings.Split(usesLine.FindStringSubmatch(line)[1], ", ") {
-			text.WriteString(expand(library))
+	return func(yield func(string) bool) {
+		for line := range strings.Lines(string(source)) {
+			if !yield(strings.TrimSpace(line)) {
+				return
+			}
 		}
-		return text.String()
-	})
+	}
+}
+
+// librariesOf returns the libraries in whose place a line of a script, or of a library, stands.
+func librariesOf(line string) []string {
+	libraries, found := strings.CutPrefix(line, "-- uses ")
+	if !found {
+		return nil
+	}
+	return strings.Split(libraries, ", ")
 }
