@@ -127,6 +127,14 @@ func mutants() []Mutant {
 				{"lua/queue.lua", "  if not mine or ticket > mine or final == '1' then", "  if true then"}},
 		},
 		{
+			Name: "waiters of the process that has the lock are served before all others",
+			By:   "order",
+			Cell: cell("calm", 3, nil),
+			Edits: []Edit{{"lua/run.lua",
+				"if string.sub(ids[i], 1, #client) ~= client then",
+				"if false then"}},
+		},
+		{
 			Name: "tokens do not grow, and anyone may release",
 			By:   "register",
 			Cell: cell("stop workers", 1, nil, StopWorker),
@@ -322,9 +330,9 @@ func mutants() []Mutant {
 			Name: "a permit that is renewed after its release",
 			By:   "litter",
 			Cell: seating(1),
-			Edits: []Edit{{"lock/pass.go",
-				"	ct.even, t.vacant = false, false\n",
-				"	ct.even, t.vacant = false, false\n	if t.engine.numbered != nil {\n		h := &hold{tenure: t}\n		h.lease(t.engine, now, t.validity)\n		t.begin(h)\n		t.schedule()\n		return passed, 0\n	}\n"}},
+			Edits: []Edit{{"lock/relay.go",
+				"	t.vacant = false\n	switch {\n",
+				"	t.vacant = false\n	if next == nil {\n		h := &hold{tenure: t}\n		h.lease(t.engine, now, t.validity)\n		t.begin(h)\n		t.schedule()\n		return passed, 0\n	}\n	switch {\n"}},
 		},
 		{
 			Name: "one that waits for two permits is not told of single releases",
@@ -380,7 +388,7 @@ func mutants() []Mutant {
 			Cell: cell("calm", 1, func(c *Cell) { c.Crew, c.Locks = 4, []string{"orders"} }),
 			Edits: []Edit{{"lock/pass.go",
 				"	ct.even, t.vacant = false, false\n",
-				"	ct.even, t.vacant = false, false\n	if next == nil && !usurped && t.holds > 1 {\n		h := &hold{tenure: t}\n		h.lease(t.engine, now, t.validity)\n		t.begin(h)\n		t.schedule()\n		return passed, 0\n	}\n"}},
+				"	ct.even, t.vacant = false, false\n	if next == nil && !usurped && t.holds > 1 {\n		h := &hold{tenure: t}\n		h.lease(t.engine, time.Now(), t.validity)\n		t.begin(h)\n		t.schedule()\n		return passed, 0\n	}\n"}},
 		},
 		{
 			Name: "fencing counters that never go",

@@ -84,6 +84,9 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 		t.round = q.round
 		lease, d, err := t.grant(q.ctx, b, q.place, a.unsent)
 		if lease != nil {
+			if q.engine.order == queued {
+				t.lineUp(b)
+			}
 			a.conclude(granted, q.ticket)
 			q.engine.client.unqueue(t.id)
 			q.place, q.tenure = nil, nil

@@ -12,7 +12,7 @@ import (
 type hold struct {
 	*tenure
 	slot   *slot   // immutable once granted
-	number int     // within the tenure, from 1; immutable
+	number int     // within the tenure, from 1, or of the id with which it waited in a queue on the nodes; immutable
 	by     *engine // that it was asked for by, within a tenure of another; nil: the tenure's; immutable
 
 	// Guarded by the tenure's mu.
@@ -34,7 +34,7 @@ type hold struct {
 // name returns the hold's id: the tenure's id, which the nodes know, followed by the hold's number
 // unless it is the first.
 func (h *hold) name() string {
-	if h.number == 1 {
+	if h == &h.first {
 		return h.id
 	}
 	name := append(append(make([]byte, 0, 64), h.id...), '.')

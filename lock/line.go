@@ -45,6 +45,7 @@ func (ct *contest) drop(p *place) int {
 	if ct.first[0] == p {
 		ct.first[0] = nil
 	}
+	p.ticket = 0
 	if i == 0 {
 		ct.queue[0] = nil
 		ct.queue = ct.queue[1:]

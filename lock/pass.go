@@ -58,7 +58,7 @@ func (h *hold) pass() (p passing, renewing <-chan struct{}) {
 // linger lets goroutines run that are about to come back for a name that is passed on all the time:
 // if the last of them ended the tenure, they would all have to ask the nodes.
 func (h *hold) linger() {
-	if h.number == 1 && h.engine.joinable == nil {
+	if h == &h.first && h.engine.joinable == nil {
 		return
 	}
 	for range comebacks {
@@ -83,7 +83,7 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	if t.ended {
 		return ended, 0
 	}
-	next, r := ct.nextContender(), &t.reserve
+	next, r := ct.follower(t), &t.reserve
 	usurped := ct.has(t.id) != t // an attempt of this process has found the name free
 	ct.even, t.vacant = false, false
 	switch {
@@ -99,7 +99,7 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 		t.ended, t.reason = true, ReasonUnlocked
 		return ends, 0
 	case t.due(now):
-		ct.even = true
+		ct.even = ct.key.order == unordered
 		t.ended, t.reason = true, ReasonUnlocked
 		return ends, 0
 	case r.last == r.top || r.stale(now):
@@ -108,7 +108,7 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	}
 	r.last++
 	t.holds++
-	h := &hold{tenure: t, slot: next.call.slot.claim(), number: t.holds, token: r.last, began: now}
+	h := &hold{tenure: t, slot: next.call.slot.claim(), number: t.numberOf(next), token: r.last, began: now}
 	next.lease = h.lease(next.call.engine, now, t.validity)
 	t.begin(h)
 	h.slot.set(h)
@@ -120,12 +120,20 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	return passed, asks
 }
 
+// follower returns whose turn within t is next; nil: nobody's. Called with mu and t.mu held.
+func (ct *contest) follower(t *tenure) *place {
+	if ct.key.order == unordered {
+		return ct.nextContender()
+	}
+	return t.nextInRun()
+}
+
 // nextContender returns the next goroutine here; nil: none. A goroutine with an attempt in progress
 // asks the nodes for itself. A goroutine whose owner already has the name is about to re-enter.
 // Called with mu held.
 func (ct *contest) nextContender() *place {
 	for _, p := range ct.queue {
-		if c := p.call; !p.queues() && !p.attempts && (ending{c.ctx}).Err() == nil && c.slot.held() == nil {
+		if c := p.call; !p.attempts && (ending{c.ctx}).Err() == nil && c.slot.held() == nil {
 			return p
 		}
 	}

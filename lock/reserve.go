@@ -96,7 +96,7 @@ func (t *tenure) ask(last int64) {
 			Hold:      t.id,
 			Last:      last,
 			Retention: c.retention,
-			Unasked:   !c.alone,
+			Unasked:   !c.alone || t.contest.key.order == queued, // the queue tells who waits
 		}.Call(),
 		Yes: func(reply any) (bool, error) {
 			r, err := lua.ParseReserved(reply)

@@ -17,7 +17,7 @@ import (
 // A tenure is what this process has at the nodes for one name: one hold id, one TTL, one renewal,
 // one reserve of tokens. The holds of its goroutines follow one another within it without a command
 // (pass.go). It begins with an acquisition. It ends when nobody here wants the name any more, or
-// soon after somebody elsewhere does. The tenure of a fair lock has one hold.
+// soon after somebody elsewhere does.
 //
 // This is lock cohorting (Dice, Marathe and Shavit, 2012), with the nodes as the global lock.
 type tenure struct {
@@ -59,6 +59,7 @@ type tenure struct {
 	joining    *joining      // of one that others may join: whether they may now; nil: of any other
 	serving    *serving      // of one that writes: of the turns within it; nil: of any other. Set before it is known
 	*numbering               // of a semaphore's; nil: of any other
+	run        []*place      // of a fair lock's: the queuers here that may follow within it, the next one first
 	pause      time.Duration // until it is renewed because a node lacks it; 0: none has of late
 }
 

@@ -50,6 +50,7 @@ type Acquired struct {
 	Ticket int64         // that the hold waits with; 0: it does not wait
 	Head   string        // who is first in the queue; "": nobody
 	Dying  time.Duration // > 0: the head seems to be dead, and will be dropped after so long
+	Behind int64         // of a grant: every waiter with a lower ticket is of the hold's client; 0: no waiter is known
 
 	// Of a read-write lock.
 	Reads  bool  // the holder does, or Head

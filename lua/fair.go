@@ -60,6 +60,13 @@ func ParseFairAcquired(reply any) (Acquired, error) {
 	case int64:
 		return Acquired{Token: max(r, 0)}, nil
 	case []any:
+		if len(r) == 2 {
+			token, ok1 := r[0].(int64)
+			behind, ok2 := r[1].(int64)
+			if ok1 && ok2 && token > 0 && behind > 0 {
+				return Acquired{Token: token, Behind: behind}, nil
+			}
+		}
 		if len(r) >= 5 {
 			ttl, ok1 := r[0].(int64)
 			holder, ok2 := r[1].(string)

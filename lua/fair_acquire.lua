@@ -18,6 +18,7 @@
 -- ARGV[8] how long a restarted server must not grant, milliseconds; absent: no guard
 --
 -- Returns > 0   granted: the fencing token
+-- Returns {token, ticket}   the same, and every waiter with a lower ticket is of the hold's client
 -- Returns -1    refused: this hold id was voided
 -- Returns {left, hold id, hold count, ticket, head, text, age}   not granted: who has the lock,
 --   with its remaining TTL in milliseconds, empty if nobody; the ticket this hold waits with,
@@ -109,5 +110,11 @@ local token, problem = mint(KEYS[2], least, ARGV[3])
 if problem then
   redis.call('HDEL', KEYS[1], ARGV[1])
   redis.call('HDEL', KEYS[5], round(ARGV[1]))
+  return problem
 end
-return token or problem
+if found > 0 and ARGV[7] ~= '0' then
+  -- uses run
+  local behind = run(KEYS[4], ARGV[1])
+  return behind and {token, behind} or token
+end
+return token

@@ -20,6 +20,53 @@ var fairWaiterMutants = []Mutant{
 		Equivalent: "a node that is told a final ticket keeps the place with it, and answers with it",
 	},
 	{
+		Name:    "who comes after the grant is served within its tenure, too",
+		File:    "lock/run.go",
+		Old:     "p.ticket < limit && p.opened.Before(b.Start()) {",
+		New:     "p.ticket < limit {",
+		Package: "lock",
+		Tests:   "^TestAFairWaiterThatCameAfterTheGrantIsNotServedBeforeThoseOfOthers$",
+	},
+	{
+		Name: "what one node says about those behind a grant is enough",
+		File: "lock/run.go",
+		Old: `	limit := int64(math.MaxInt64)
+	for`,
+		New: `	limit := int64(0)
+	for`,
+		More: []Edit{{
+			File: "lock/run.go",
+			Old:  "limit = min(limit, granted.Behind)",
+			New:  "limit = max(limit, granted.Behind) + 0*int64(math.MaxInt8)",
+		}},
+		Package: "lock",
+		Tests:   "^TestEveryNodeThatGrantsSaysWhoIsInBetween$",
+	},
+	{
+		Name:    "a node does not see who of those behind a grant are strangers",
+		File:    "lua/run.lua",
+		Old:     "if string.sub(ids[i], 1, #client) ~= client then",
+		New:     "if false then",
+		Package: "lock",
+		Tests:   "^TestFairWaitersAreServedTogetherOnlyBeforeThoseOfOthers$",
+	},
+	{
+		Name:    "who is in the run of a tenure and has given up is passed the lock",
+		File:    "lock/run.go",
+		Old:     "case p.ticket == 0, (ending{c.ctx}).Err() != nil, c.slot.held() != nil:",
+		New:     "case c.slot.held() != nil:",
+		Package: "lock",
+		Tests:   "^TestAFairWaiterOfARunThatGivesUpIsPassedNothing$",
+	},
+	{
+		Name:    "a fair lock is passed on for as long as waiters stand together",
+		File:    "lock/pass.go",
+		Old:     "	case t.due(now):",
+		New:     "	case t.due(now) && ct.key.order == unordered:",
+		Package: "lock",
+		Tests:   "^TestARunOfFairWaitersHasABound$",
+	},
+	{
 		Name:    "a minority's ticket is final",
 		File:    "lock/ask.go",
 		Old:     "q.agreed(b)+yielded >= q.engine.client.group.Quorum() {",

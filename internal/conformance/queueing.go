@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-go/holdfast/internal/fifo"
 	"github.com/holdfast-go/holdfast/lock"
 )
 
@@ -24,7 +25,7 @@ var queueing = rules{
 		for i, next := range line {
 			t.unlock(lease)
 			lease = next.granted(t)
-			require.Equal(t, queue[i], lease.ID(), "Inspect shows the ids that holds will have")
+			require.Equal(t, queue[i], fifo.Waited(lease.ID()), "Inspect shows with which id who is served has waited")
 			for _, later := range line[i+1:] {
 				require.False(t, later.over())
 			}

@@ -2,6 +2,7 @@ package fifo
 
 import (
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -114,7 +115,17 @@ func (v *Visit) Wait(hold string) {
 func (v *Visit) Grant(hold string) {
 	v.recorder.mu.Lock()
 	defer v.recorder.mu.Unlock()
-	v.waiter.Hold, v.waiter.Granted = hold, v.recorder.now()
+	v.waiter.Hold, v.waiter.Granted = Waited(hold), v.recorder.now()
+}
+
+// Waited is the id with which the hold of a fair lock stood in the queue: if another goroutine of its process
+// passed the lock on to it, its id is that of the tenure, a dot, and the number with which its own ended.
+func Waited(hold string) string {
+	client, numbers, _ := strings.Cut(hold, ":")
+	if _, own, passed := strings.Cut(numbers, "."); passed {
+		return client + ":" + own
+	}
+	return hold
 }
 
 // Leave notes that the waiter gives up, or is about to be made to: it has no claim to be

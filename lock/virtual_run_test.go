@@ -1,0 +1,262 @@
+package lock_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/fifo"
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
+)
+
+var fairAcquireRuns = runs(lua.FairAcquire{})
+
+// A fairLine is a line of fair waiters in virtual time, and who has the lock before them.
+type fairLine struct {
+	*world
+	held   *lock.Lease
+	served chan *lock.Lease
+	trip   time.Duration
+}
+
+// lineUp has waiters of these processes wait, in this order, behind a hold of a process of its own.
+func lineUp(w *world, trip time.Duration, waiters ...*process) *fairLine {
+	q := &fairLine{world: w, held: w.lock(w.process().queue()), served: make(chan *lock.Lease, len(waiters)), trip: trip}
+	for _, p := range waiters {
+		q.join(bg, p)
+	}
+	each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+	return q
+}
+
+// join has one more wait.
+func (q *fairLine) join(ctx context.Context, p *process) {
+	go func() {
+		if l, err := p.queue().Lock(ctx); err == nil {
+			q.served <- l
+		}
+	}()
+	synctest.Wait()
+}
+
+// next unlocks, and returns the lease of who is served then.
+func (q *fairLine) next() *lock.Lease {
+	q.t.Helper()
+	require.NoError(q.t, q.held.Unlock(bg))
+	select {
+	case l := <-q.served:
+		require.Greater(q.t, l.Token(), q.held.Token())
+		q.held = l
+	case <-time.After(long):
+		require.Fail(q.t, "nobody is served")
+	}
+	return q.held
+}
+
+// drained requires that nobody has the lock or waits for it, on any node.
+func (q *fairLine) drained() {
+	q.t.Helper()
+	time.Sleep(time.Second)
+	for _, n := range q.nodes {
+		require.NotContains(q.t, n.Keys(), keys.Lock, n.Addr())
+		require.NotContains(q.t, n.Keys(), keys.Queue(), n.Addr())
+	}
+}
+
+// asked counts how often a node was asked for the lock since then.
+func (q *fairLine) asked(since_ time.Time) (most int) {
+	for _, n := range q.nodes {
+		most = max(most, len(since(n, since_, fairAcquireRuns)))
+	}
+	return most
+}
+
+func TestFairWaitersThatStandTogetherAreServedWithoutACommand(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		q := lineUp(w, 4*time.Millisecond, p, p, p, p, p)
+		waits, err := p.queue().Inspect(bg)
+		require.NoError(t, err)
+		first := q.next()
+		require.Equal(t, waits.Queue[0], first.ID())
+		time.Sleep(2 * q.trip) // for its tokens
+		start := time.Now()
+		for _, id := range waits.Queue[1:] {
+			l := q.next()
+			require.Equal(t, time.Now(), start, "at once")
+			require.Equal(t, id, fifo.Waited(l.ID()), "in order")
+			require.Contains(t, l.ID(), first.ID()+".", "within the tenure")
+		}
+		require.NoError(t, q.held.Unlock(bg))
+		require.Zero(t, q.asked(start))
+		q.drained()
+		q.held = w.lock(w.process().queue())
+		require.NoError(t, q.held.Unlock(bg))
+	})
+}
+
+func TestFairWaitersAreServedTogetherOnlyBeforeThoseOfOthers(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		a, b := w.process(), w.process()
+		q := lineUp(w, 4*time.Millisecond, a, a, b, a, b, b, a, a)
+		waits, err := a.queue().Inspect(bg)
+		require.NoError(t, err)
+		require.Len(t, waits.Queue, 8)
+		tenures := make(map[string]bool)
+		for i, id := range waits.Queue {
+			l := q.next()
+			require.Equal(t, id, fifo.Waited(l.ID()), "%d", i)
+			tenure, _, _ := strings.Cut(l.ID(), ".")
+			tenures[tenure] = true
+			time.Sleep(2 * q.trip)
+		}
+		require.NoError(t, q.held.Unlock(bg))
+		require.Len(t, tenures, 5, "as many as there are runs")
+		q.drained()
+	})
+}
+
+// The first of a process is granted the lock while its waiters with the greatest tickets give up. Then somebody of
+// another process comes, and gets a lower ticket than they had; and then one more of the first process. All that
+// happens before the last node's answer about the grant.
+func TestAFairWaiterThatCameAfterTheGrantIsNotServedBeforeThoseOfOthers(t *testing.T) {
+	inVirtualTime(t, []int{5}, func(t *testing.T, w *world) {
+		const slow = 30 * time.Millisecond // less than a reign
+		a, b := w.process(), w.process()
+		ctx, cancel := context.WithCancel(bg)
+		q := lineUp(w, 0, a)
+		for range 4 {
+			q.join(ctx, a)
+		}
+		time.Sleep(time.Second)
+		b.Cut(2, true)
+		each(w.nodes[3:], func(n *virtual.Node) { n.Refuse(fairAcquireRuns) }) // two grant nothing
+		w.nodes[2].SetDelay(0, slow)
+		go func() { _ = q.held.Unlock(bg) }()
+		time.Sleep(slow / 2)
+		w.nodes[2].SetDelay(0, 0)
+		each(w.nodes[3:], func(n *virtual.Node) { n.Refuse(nil) })
+		cancel()
+		time.Sleep(time.Millisecond)
+		q.join(bg, b)
+		time.Sleep(time.Millisecond)
+		q.join(bg, a) // its place is fixed at once
+		require.Empty(t, q.served)
+		b.Cut(2, false)
+		for _, p := range []*process{a, b, a} {
+			l := <-q.served
+			require.Contains(t, l.ID(), p.locks.ID())
+			require.NoError(t, l.Unlock(bg))
+		}
+		time.Sleep(time.Minute) // for what those that were cut off know
+		q.drained()
+	})
+}
+
+// A node that has not heard of the one in between says that there is nobody.
+func TestEveryNodeThatGrantsSaysWhoIsInBetween(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		a, b := w.process(), w.process()
+		q := lineUp(w, 0, a)
+		b.Cut(0, true)
+		q.join(bg, b)
+		time.Sleep(time.Second)
+		q.join(bg, a)
+		each(w.nodes[1:], func(n *virtual.Node) { n.SetDelay(time.Millisecond, time.Millisecond) }) // that node is the first to answer
+		for _, p := range []*process{a, b, a} {
+			require.Contains(t, q.next().ID(), p.locks.ID())
+			time.Sleep(10 * time.Millisecond)
+		}
+		require.NoError(t, q.held.Unlock(bg))
+		b.Cut(0, false)
+		q.drained()
+	})
+}
+
+func TestAFairWaiterOfARunThatGivesUpIsPassedNothing(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		q := lineUp(w, 0, p)
+		ctx, cancel := context.WithCancel(bg)
+		q.join(ctx, p)
+		q.join(bg, p)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(2*time.Millisecond, 2*time.Millisecond) })
+		waits, err := p.queue().Inspect(bg)
+		require.NoError(t, err)
+		first := q.next()
+		time.Sleep(10 * time.Millisecond)
+		cancel()
+		synctest.Wait()
+		require.Equal(t, waits.Queue[2], fifo.Waited(q.next().ID()))
+		require.Contains(t, q.held.ID(), first.ID()+".")
+		require.NoError(t, q.held.Unlock(bg))
+		q.drained()
+	})
+}
+
+// Contenders of the same name, which do not queue, have a chance after so many holds, or after so long.
+func TestARunOfFairWaitersHasABound(t *testing.T) {
+	for name, c := range map[string]struct {
+		waiters int
+		hold    time.Duration
+		tenures int
+	}{
+		"of holds": {70, 0, 3},                    // 32, 32 and 6
+		"of time":  {6, 20 * time.Millisecond, 2}, // 3 each
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+				p := w.process()
+				q := lineUp(w, 2*time.Millisecond, slices.Repeat([]*process{p}, c.waiters)...)
+				start := time.Now()
+				for range c.waiters {
+					q.next()
+					time.Sleep(c.hold)
+				}
+				require.NoError(t, q.held.Unlock(bg))
+				for _, n := range w.nodes {
+					require.Len(t, since(n, start, fairAcquireRuns), c.tenures, n.Addr())
+				}
+				q.drained()
+			})
+		})
+	}
+}
+
+func TestARunEndsWithItsTenure(t *testing.T) {
+	for name, end := range map[string]func(*testing.T, *fairLine, *process){
+		"by force": func(t *testing.T, q *fairLine, p *process) {
+			_, err := q.process().queue().ForceUnlock(bg)
+			require.NoError(t, err)
+		},
+		"as the nodes have forgotten it": func(t *testing.T, q *fairLine, _ *process) {
+			each(q.nodes, func(n *virtual.Node) { n.Delete(keys.Lock) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+				p := w.process()
+				q := lineUp(w, 4*time.Millisecond, p, p, p)
+				first := q.next()
+				time.Sleep(4 * q.trip)
+				end(t, q, p)
+				awaitEnd(t, first)
+				require.ErrorIs(t, first.Unlock(bg), lock.ErrLost)
+				for range 2 {
+					l := <-q.served
+					require.NoError(t, l.Err())
+					require.NotContains(t, l.ID(), first.ID()+".", "what is lost is not passed on")
+					require.NoError(t, l.Unlock(bg))
+				}
+				q.drained()
+			})
+		})
+	}
+}
