@@ -14,14 +14,15 @@
 // Each node keeps a queue: a zset of hold ids with a ticket as the score. A waiter's ticket is the
 // greatest one that a quorum of nodes proposes, and each node proposes more than any ticket in its
 // queue. Tickets do not depend on a clock. A node grants a free lock only to the head of its queue,
-// and a release wakes only the head. Waiters send heartbeats, one for all waiters of a process and
+// and a release wakes only the head. If the next waiters are of the same process, they follow without
+// a command: the nodes that grant the lock say who stands behind. Waiters send heartbeats, one for all waiters of a process and
 // name, and scripts drop dead waiters. A node that lost its queue gets it back from the waiters,
 // with their old tickets.
 //
 // # What it costs
 //
-// One round trip when nobody waits, like reentrant. A hand-over takes two commands per node,
-// however many wait. Order costs throughput: the lock goes to the next waiter in line, which may be
+// One round trip when nobody waits, like reentrant. Each waiter has to queue and to leave the queue.
+// Beyond that, a hand-over to another process takes two commands per node, however many wait. Order costs throughput: the lock goes to the next waiter in line, which may be
 // in another process, and not to the nearest. If order does not matter, use package reentrant.
 //
 // Use one kind of lock per name: a fair and a reentrant mutex of the same name exclude each
