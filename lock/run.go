@@ -21,11 +21,11 @@ import (
 // with the place of s shares a node with that of w, too, so the ticket of w is greater than that of
 // s, and w is not below the limit.
 //
-// Waiters of this process have the order of their tickets. If one in the run could not be served
-// now, nobody behind it is, and the nodes decide.
+// Waiters of this process have the order of their tickets. If one in the run cannot be served now,
+// nobody behind it is, and the nodes decide.
 //
-// A waiter that was served leaves the queues on the nodes by itself. Where its leave comes after the
-// release of the tenure, the leave wakes the next one.
+// The waiters that were served leave the queues on the nodes together, once no more are to follow, and
+// before the tenure is released. A leave that comes to a node after the release wakes the next one.
 
 // lineUp records the run of t, which was granted to p by b. Nobody else knows of the lease yet.
 func (t *tenure) lineUp(b *redlock.Ballot) {
@@ -41,49 +41,76 @@ func (t *tenure) lineUp(b *redlock.Ballot) {
 	}
 	c := t.engine.client
 	c.mu.Lock()
-	var run []*place
+	t.mu.Lock()
 	for _, p := range t.contest.queue {
 		if p.ticket > 0 && p.ticket < limit && p.opened.Before(b.Start()) {
-			run = append(run, p)
+			t.run = append(t.run, p)
 		}
 	}
-	slices.SortFunc(run, func(a, b *place) int { return cmp.Or(cmp.Compare(a.ticket, b.ticket), cmp.Compare(a.id, b.id)) })
-	c.mu.Unlock()
-	if len(run) == 0 {
-		return
-	}
-	t.mu.Lock()
-	t.run = run
+	slices.SortFunc(t.run, func(a, b *place) int { return cmp.Or(cmp.Compare(a.ticket, b.ticket), cmp.Compare(a.id, b.id)) })
+	next := t.nextInRun()
 	t.mu.Unlock()
-	t.prepare(&run[0].call.engine.set)
+	c.mu.Unlock()
+	if next != nil {
+		t.prepare(&next.call.engine.set)
+	}
+}
+
+// served takes w, which was to have a place of its own and has been served within t, out of the queues
+// on the nodes: at once, or with those that follow.
+func (t *tenure) served(w *tenure) {
+	c := t.engine.client
+	c.mu.Lock()
+	t.mu.Lock()
+	t.leaving = append(t.leaving, w)
+	last := t.ended || t.nextInRun() == nil
+	t.mu.Unlock()
+	c.mu.Unlock()
+	if last {
+		t.dismiss(true)
+	}
+}
+
+// dismiss queues the leaves that are due. They are sent now, or with the next motion.
+func (t *tenure) dismiss(now bool) {
+	t.mu.Lock()
+	leaving := t.leaving
+	t.leaving = nil
+	t.mu.Unlock()
+	for i, w := range leaving {
+		if m := w.vacation(false, nil); now && i == len(leaving)-1 {
+			t.engine.client.group.Vote(m)
+		} else {
+			t.engine.client.group.Draft(m).Prepare()
+		}
+	}
 }
 
 // numberOf returns the number of the hold within t that p gets. For a waiter in a queue on the nodes,
 // it is the number of the id with which it waits, so that an operator can match the two. Called with
 // mu held.
 func (t *tenure) numberOf(p *place) int {
-	if i := strings.LastIndexByte(p.id, ':'); i >= 0 {
-		if n, err := strconv.Atoi(p.id[i+1:]); err == nil {
-			return n
-		}
+	if n, err := strconv.Atoi(p.id[strings.LastIndexByte(p.id, ':')+1:]); err == nil {
+		return n
 	}
 	return t.holds
 }
 
-// nextInRun returns the next waiter of the run; nil: there is none, or it cannot be served now.
-// Called with mu and t.mu held.
+// nextInRun returns the next waiter of the run; nil: there is none, or it cannot be served now, as it
+// asks the nodes. Called with mu and t.mu held.
 func (t *tenure) nextInRun() *place {
-	for len(t.run) > 0 {
-		p := t.run[0]
-		switch c := p.call; {
-		case p.ticket == 0, (ending{c.ctx}).Err() != nil, c.slot.held() != nil: // it has left, gives up, or is about to re-enter
-			t.run[0] = nil
-			t.run = t.run[1:]
-		case p.attempts:
-			return nil
-		default:
-			return p
-		}
+	for len(t.run) > 0 && t.run[0].isGone() {
+		t.run[0] = nil
+		t.run = t.run[1:]
 	}
-	return nil
+	if len(t.run) == 0 || t.run[0].attempts {
+		return nil
+	}
+	return t.run[0]
+}
+
+// isGone reports whether p, a queuer's place, needs no turn: it has left or has had it, gives up, or
+// is about to re-enter. Called with mu held.
+func (p *place) isGone() bool {
+	return p.ticket == 0 || (ending{p.call.ctx}).Err() != nil || p.call.slot.held() != nil
 }

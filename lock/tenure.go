@@ -60,6 +60,7 @@ type tenure struct {
 	serving    *serving      // of one that writes: of the turns within it; nil: of any other. Set before it is known
 	*numbering               // of a semaphore's; nil: of any other
 	run        []*place      // of a fair lock's: the queuers here that may follow within it, the next one first
+	leaving    []*tenure     // those of queuers that have followed, and are still in the queues on the nodes
 	pause      time.Duration // until it is renewed because a node lacks it; 0: none has of late
 }
 

@@ -19,6 +19,7 @@ const lastCall = 2 * time.Second
 // do not confirm are asked again until the key has expired. Nothing may create the key from here on.
 // successor is nil unless the release is quiet and of a lock with a queue.
 func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
+	t.dismiss(false)
 	t.footprint.Close()
 	next := ""
 	if successor != nil {

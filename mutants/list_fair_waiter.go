@@ -53,8 +53,8 @@ var fairWaiterMutants = []Mutant{
 	{
 		Name:    "who is in the run of a tenure and has given up is passed the lock",
 		File:    "lock/run.go",
-		Old:     "case p.ticket == 0, (ending{c.ctx}).Err() != nil, c.slot.held() != nil:",
-		New:     "case c.slot.held() != nil:",
+		Old:     "return p.ticket == 0 || (ending{p.call.ctx}).Err() != nil || p.call.slot.held() != nil",
+		New:     "return p.call.slot.held() != nil",
 		Package: "lock",
 		Tests:   "^TestAFairWaiterOfARunThatGivesUpIsPassedNothing$",
 	},
