@@ -27,6 +27,7 @@ type Sight struct {
 	Count int
 	TTL   time.Duration
 	Share []string // hold ids of those that read, or have permits
+	Kept  []string // hold ids of all that had permits and were not cleared away yet
 	Queue []fifo.Place
 }
 
@@ -106,7 +107,8 @@ func (n *node) lookAtPermits(ctx context.Context, keys lua.Keys) Sight {
 	if err != nil {
 		return Sight{}
 	}
-	s := Sight{OK: true, Hold: in.Other}
+	// Of a hold that has expired the script tells nothing, whatever the node does with it.
+	s := Sight{OK: true, Hold: in.Other, Kept: n.direct.HKeys(ctx, keys.Lock).Val()}
 	for _, h := range in.Holds {
 		s.Share = append(s.Share, h.Hold)
 	}

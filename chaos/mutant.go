@@ -348,7 +348,10 @@ func mutants() []Mutant {
 			Cell: seating(1, KillWorker),
 			Edits: []Edit{{"lua/permits.lua",
 				"  for i = 1, #over do\n    vacate(",
-				"  for i = 1, 0 do\n    vacate("}},
+				"  for i = 1, 0 do\n    vacate("},
+				{"lua/permits.lua", // which takes its keys away as soon as nobody waits
+					"  if left and redis.call('PTTL', key) > 2 * left then",
+					"  if false then"}},
 		},
 		{
 			Name: "a slot is given again by a node that forgot who has it",

@@ -66,9 +66,12 @@ func (b *heartbeats) renew() {
 			p.poll()
 		}
 	}
-	engine, k := b.engine, b.kind
+	engine, k, t := b.engine, b.kind, b.contest.tenure
 	c.watchdog.Set(&b.ward, time.Now().Add(engine.set.sign()), time.Time{})
 	c.mu.Unlock()
+	if t != nil {
+		t.dismiss(true) // the hold in progress may be long
+	}
 	for len(ids) > 0 {
 		n := min(len(ids), maxBeat)
 		b.beat(engine, k, ids[:n])

@@ -186,9 +186,12 @@ func (q *queuer) enter() bool {
 	return !q.full
 }
 
-// awaitRoom takes a slot as soon as one is free, unless the caller or the client ends.
+// awaitRoom takes a slot as soon as one is free, unless the caller or the client ends, or there may be
+// something else to do: it may have been passed the lock.
 func (q *queuer) awaitRoom() error {
 	select {
+	case <-q.place.listen():
+		return nil
 	case q.admission() <- struct{}{}:
 		q.admitted = q.admission()
 		return nil
@@ -238,7 +241,11 @@ func (q *queuer) leave() *Lease {
 	}
 	if q.tenure != nil {
 		q.engine.client.unqueue(q.tenure.id)
-		q.tenure.giveBack(true)
+		if q.place.passed() != nil {
+			q.tenure.vacate(false) // the lock must not be idle meanwhile
+		} else {
+			q.tenure.giveBack(true)
+		}
 		q.tenure = nil
 	}
 	if q.place == nil {

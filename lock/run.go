@@ -24,8 +24,9 @@ import (
 // Waiters of this process have the order of their tickets. If one in the run cannot be served now,
 // nobody behind it is, and the nodes decide.
 //
-// The waiters that were served leave the queues on the nodes together, once no more are to follow, and
-// before the tenure is released. A leave that comes to a node after the release wakes the next one.
+// The waiters that were served leave the queues on the nodes together, once no more are to follow or
+// with the next sign of life, and before the tenure is released. A leave that comes to a node after the
+// release wakes the next one.
 
 // lineUp records the run of t, which was granted to p by b. Nobody else knows of the lease yet.
 func (t *tenure) lineUp(b *redlock.Ballot) {

@@ -2,8 +2,11 @@ package lock_test
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,6 +27,7 @@ type fairLine struct {
 	held   *lock.Lease
 	served chan *lock.Lease
 	trip   time.Duration
+	opts   []lock.Option
 }
 
 // lineUp has waiters of these processes wait, in this order, behind a hold of a process of its own.
@@ -39,7 +43,7 @@ func lineUp(w *world, trip time.Duration, waiters ...*process) *fairLine {
 // join has one more wait.
 func (q *fairLine) join(ctx context.Context, p *process) {
 	go func() {
-		if l, err := p.queue().Lock(ctx); err == nil {
+		if l, err := p.queue(q.opts...).Lock(ctx); err == nil {
 			q.served <- l
 		}
 	}()
@@ -259,4 +263,124 @@ func TestARunEndsWithItsTenure(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The tenure is lost in the middle of a run, and the name rests: who was served is not in the way of others.
+func TestARunThatIsLostAndRestsLeavesNobodyInTheQueues(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		const rest = 2 * time.Second
+		p, other := w.process(lock.WithWaiterHeartbeat(4*time.Minute)), w.process(lock.WithWaiterHeartbeat(4*time.Minute))
+		q := &fairLine{world: w, held: w.lock(w.process().queue()), served: make(chan *lock.Lease, 5)}
+		q.opts = []lock.Option{lock.WithRest(rest)}
+		for range 4 {
+			q.join(bg, p)
+		}
+		q.join(bg, other)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(time.Millisecond, time.Millisecond) })
+		for range 3 {
+			q.next()
+			time.Sleep(5 * time.Millisecond)
+		}
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 0); n.Delete(keys.Lock) })
+		awaitEnd(t, q.held)
+		start := time.Now()
+		require.ErrorIs(t, q.held.Unlock(bg), lock.ErrLost)
+		l := <-q.served
+		require.LessOrEqual(t, time.Since(start), 2*rest)
+		require.NoError(t, l.Unlock(bg))
+	})
+}
+
+// A tenure keeps those that may follow only until it has ended.
+func TestAKeptLeaseKeepsNoneThatCameLater(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		m := w.process().queue()
+		var later atomic.Int64 // leases that are not collected
+		var served atomic.Int64
+		var kept *lock.Lease
+		var running sync.WaitGroup
+		for range 40 {
+			running.Go(func() {
+				for served.Load() < 2000 {
+					l, err := m.Lock(bg)
+					require.NoError(t, err)
+					if n := served.Add(1); n == 50 {
+						kept = l
+					} else if n > 50 {
+						later.Add(1)
+						runtime.AddCleanup(l, func(later *atomic.Int64) { later.Add(-1) }, &later)
+					}
+					time.Sleep(3 * time.Millisecond) // a tenure ends before all have followed
+					require.NoError(t, l.Unlock(bg))
+				}
+			})
+		}
+		running.Wait()
+		for range 3 {
+			runtime.GC()
+			time.Sleep(time.Millisecond)
+		}
+		require.Less(t, later.Load(), int64(200))
+		require.ErrorIs(t, kept.Err(), lock.ErrReleased)
+	})
+}
+
+func TestAFairWaiterThatIsPassedTheLockAndGivesUpPassesItOnAtOnce(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		for moment := range 100 { // of the scheduler
+			p := w.process()
+			q := lineUp(w, 0, p)
+			ctx, cancel := context.WithCancel(bg)
+			given := make(chan error, 1)
+			go func() {
+				l, err := p.queue().Lock(ctx)
+				if err == nil {
+					err = l.Unlock(bg)
+				}
+				given <- err
+			}()
+			synctest.Wait()
+			q.join(bg, p)
+			time.Sleep(time.Second)
+			each(w.nodes, func(n *virtual.Node) { n.SetDelay(5*time.Millisecond, 5*time.Millisecond) })
+			q.next()
+			time.Sleep(30 * time.Millisecond)
+			start := time.Now()
+			go func() { _ = q.held.Unlock(bg) }()
+			go func() {
+				for range moment % 5 {
+					runtime.Gosched()
+				}
+				cancel()
+			}()
+			l := <-q.served
+			require.Equal(t, start, time.Now())
+			q.held = l
+			<-given
+			require.NoError(t, q.held.Unlock(bg))
+			each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 0) })
+			q.drained()
+		}
+	})
+}
+
+// What operators see of those that were served is no older than a sign of life.
+func TestWhoWasServedWithinATenureIsSoonOutOfTheQueues(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		p := w.process(lock.WithWaiterHeartbeat(beat))
+		q := lineUp(w, 4*time.Millisecond, p, p, p, p)
+		waits, err := p.queue().Inspect(bg)
+		require.NoError(t, err)
+		for range 3 {
+			q.next()
+			time.Sleep(2 * q.trip)
+		}
+		time.Sleep(beat/4 + 2*q.trip)
+		state, err := p.queue().Inspect(bg)
+		require.NoError(t, err)
+		require.Equal(t, waits.Queue[3:], state.Queue)
+		q.next()
+		require.NoError(t, q.held.Unlock(bg))
+		q.drained()
+	})
 }
