@@ -72,21 +72,6 @@ func (t *tenure) served(w *tenure) {
 	}
 }
 
-// dismiss queues the leaves that are due. They are sent now, or with the next motion.
-func (t *tenure) dismiss(now bool) {
-	t.mu.Lock()
-	leaving := t.leaving
-	t.leaving = nil
-	t.mu.Unlock()
-	for i, w := range leaving {
-		if m := w.vacation(false, nil); now && i == len(leaving)-1 {
-			t.engine.client.group.Vote(m)
-		} else {
-			t.engine.client.group.Draft(m).Prepare()
-		}
-	}
-}
-
 // numberOf returns the number of the hold within t that p gets. For a waiter in a queue on the nodes,
 // it is the number of the id with which it waits, so that an operator can match the two. Called with
 // mu held.

@@ -41,6 +41,21 @@ func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 	}
 }
 
+// dismiss queues the leaves that are due. They are sent now, or with the next motion.
+func (t *tenure) dismiss(now bool) {
+	t.mu.Lock()
+	leaving := t.leaving
+	t.leaving = nil
+	t.mu.Unlock()
+	for i, w := range leaving {
+		if m := w.vacation(false, nil); now && i == len(leaving)-1 {
+			t.engine.client.group.Vote(m)
+		} else {
+			t.engine.client.group.Draft(m).Prepare()
+		}
+	}
+}
+
 // releaseCall is the call that ends the tenure on a node. The tenure is over, so what the call says of it no
 // longer changes.
 func (t *tenure) releaseCall(successor string, quiet bool, mark time.Duration) lua.Call {
