@@ -28,7 +28,7 @@ import (
 // with the next sign of life, and before the tenure is released. A leave that comes to a node after the
 // release wakes the next one.
 
-// lineUp records the run of t, which was granted to p by b. Nobody else knows of the lease yet.
+// lineUp records the run of t, which b has granted. The lease is not known to anybody yet.
 func (t *tenure) lineUp(b *redlock.Ballot) {
 	limit := int64(math.MaxInt64)
 	for i := range t.engine.client.group.Size() {
