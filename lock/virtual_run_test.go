@@ -316,11 +316,11 @@ func TestAKeptLeaseKeepsNoneThatCameLater(t *testing.T) {
 			})
 		}
 		running.Wait()
-		for range 3 {
+		const few = 200
+		for tries := 0; later.Load() >= few && tries < 1000; tries++ { // cleanups run when the collector has the time
 			runtime.GC()
-			time.Sleep(time.Millisecond)
 		}
-		require.Less(t, later.Load(), int64(200))
+		require.Less(t, later.Load(), int64(few))
 		require.ErrorIs(t, kept.Err(), lock.ErrReleased)
 	})
 }
