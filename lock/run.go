@@ -76,10 +76,11 @@ func (t *tenure) served(w *tenure) {
 // it is the number of the id with which it waits, so that an operator can match the two. Called with
 // mu held.
 func (t *tenure) numberOf(p *place) int {
-	if n, err := strconv.Atoi(p.id[strings.LastIndexByte(p.id, ':')+1:]); err == nil {
-		return n
+	if p.id == "" {
+		return t.holds
 	}
-	return t.holds
+	n, _ := strconv.Atoi(p.id[strings.LastIndexByte(p.id, ':')+1:]) // see newID
+	return n
 }
 
 // nextInRun returns the next waiter of the run; nil: there is none, or it cannot be served now, as it

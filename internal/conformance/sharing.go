@@ -58,6 +58,10 @@ var sharing = rules{
 		for range 4 {
 			for _, writer := range []Mutex{w, w2} {
 				written := t.acquire(bg, writer)
+				// A node that has no counter yet gives a reader a greater token.
+				t.eventually(func() bool {
+					return !slices.ContainsFunc(t.inspect(writer).Nodes, func(n lock.NodeState) bool { return n.Token == 0 })
+				}, "every node has a counter")
 				t.unlock(written)
 				a, b := t.acquire(bg, r), t.acquire(bg, r2)
 				require.Equal(t, written.Token(), a.Token())
