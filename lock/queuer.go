@@ -222,7 +222,7 @@ func (q *queuer) passed() *Lease {
 		_ = q.follows() // what was left to it is its to give back
 		if q.tenure != nil {
 			q.engine.client.unqueue(q.tenure.id)
-			l.hold.tenure.served(q.tenure)
+			l.hold.served(q.tenure)
 			q.tenure = nil
 		}
 	}

@@ -74,10 +74,10 @@ func (q *fairLine) drained() {
 	}
 }
 
-// asked counts how often a node was asked for the lock since then.
-func (q *fairLine) asked(since_ time.Time) (most int) {
+// asked counts how often a node was asked for the lock since start.
+func (q *fairLine) asked(start time.Time) (most int) {
 	for _, n := range q.nodes {
-		most = max(most, len(since(n, since_, fairAcquireRuns)))
+		most = max(most, len(since(n, start, fairAcquireRuns)))
 	}
 	return most
 }
@@ -235,12 +235,12 @@ func TestARunOfFairWaitersHasABound(t *testing.T) {
 }
 
 func TestARunEndsWithItsTenure(t *testing.T) {
-	for name, end := range map[string]func(*testing.T, *fairLine, *process){
-		"by force": func(t *testing.T, q *fairLine, p *process) {
+	for name, end := range map[string]func(*testing.T, *fairLine){
+		"by force": func(t *testing.T, q *fairLine) {
 			_, err := q.process().queue().ForceUnlock(bg)
 			require.NoError(t, err)
 		},
-		"as the nodes have forgotten it": func(t *testing.T, q *fairLine, _ *process) {
+		"as the nodes have forgotten it": func(_ *testing.T, q *fairLine) {
 			each(q.nodes, func(n *virtual.Node) { n.Delete(keys.Lock) })
 		},
 	} {
@@ -250,7 +250,7 @@ func TestARunEndsWithItsTenure(t *testing.T) {
 				q := lineUp(w, 4*time.Millisecond, p, p, p)
 				first := q.next()
 				time.Sleep(4 * q.trip)
-				end(t, q, p)
+				end(t, q)
 				awaitEnd(t, first)
 				require.ErrorIs(t, first.Unlock(bg), lock.ErrLost)
 				for range 2 {
@@ -356,7 +356,9 @@ func TestAFairWaiterThatIsPassedTheLockAndGivesUpPassesItOnAtOnce(t *testing.T) 
 			l := <-q.served
 			require.Equal(t, start, time.Now())
 			q.held = l
-			<-given
+			if err := <-given; err != nil {
+				require.ErrorIs(t, err, context.Canceled)
+			}
 			require.NoError(t, q.held.Unlock(bg))
 			each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 0) })
 			q.drained()

@@ -437,7 +437,7 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "who has its turn stays in the queue on the nodes",
 		File:    "lock/queuer.go",
-		Old:     "\t\t\tl.hold.tenure.served(q.tenure)\n",
+		Old:     "\t\t\tl.hold.served(q.tenure)\n",
 		New:     "",
 		Package: "readwrite",
 		Tests:   "^TestWhoWaitsWithinAProcessIsSeen",
