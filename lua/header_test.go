@@ -176,6 +176,17 @@ func TestLibrariesHaveFunctionsAndNoKeysOfTheirOwn(t *testing.T) {
 	}
 }
 
+// Scripts are sent line by line, without comments: neither a string nor a comment may be longer than a line.
+func TestNothingInAScriptSpansLines(t *testing.T) {
+	files, err := fs.Glob(sources, "*.lua")
+	require.NoError(t, err)
+	for _, file := range files {
+		text, err := fs.ReadFile(sources, file)
+		require.NoError(t, err)
+		require.NotRegexp(t, `\[=*\[|\\\n`, string(text), file)
+	}
+}
+
 func TestEveryFileIsAScriptOrALibrary(t *testing.T) {
 	files, err := fs.Glob(sources, "*.lua")
 	require.NoError(t, err)
