@@ -70,7 +70,7 @@ func (b *heartbeats) renew() {
 	c.watchdog.Set(&b.ward, time.Now().Add(engine.set.sign()), time.Time{})
 	c.mu.Unlock()
 	if t != nil {
-		t.dismiss(true) // the hold in progress may be long
+		t.dismiss() // the hold in progress may be long
 	}
 	for len(ids) > 0 {
 		n := min(len(ids), maxBeat)

@@ -38,7 +38,7 @@ func (t *tenure) rests() time.Duration {
 // then, so no late command can prolong it. A node that does not confirm is asked again, as for a
 // release.
 func (t *tenure) keeping(d time.Duration) redlock.Motion {
-	t.dismiss(false)
+	t.dismiss()
 	t.footprint.Close()
 	t.mu.Lock()
 	noted, until := !t.written.IsZero(), t.outlives()

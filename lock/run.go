@@ -24,9 +24,10 @@ import (
 // Waiters of this process have the order of their tickets. If one in the run cannot be served now,
 // nobody behind it is, and the nodes decide.
 //
-// The waiters that were served leave the queues on the nodes together, once no more are to follow or
-// with the next sign of life, and before the tenure is released. A leave that comes to a node after the
-// release wakes the next one.
+// The waiters that were served leave the queues on the nodes together: with the tenure's release, or
+// before, once no more are to follow or with the next sign of life. A leave that comes to a node after
+// the release wakes the next one, and each of them would tell another one on a node that has not
+// granted the tenure; so they leave in one command.
 
 // lineUp records the run of t, which b has granted. The lease is not known to anybody yet.
 func (t *tenure) lineUp(b *redlock.Ballot) {
@@ -68,7 +69,7 @@ func (t *tenure) served(w *tenure) {
 	t.mu.Unlock()
 	c.mu.Unlock()
 	if last {
-		t.dismiss(true)
+		t.dismiss()
 	}
 }
 

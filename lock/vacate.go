@@ -19,15 +19,12 @@ const lastCall = 2 * time.Second
 // do not confirm are asked again until the key has expired. Nothing may create the key from here on.
 // successor is nil unless the release is quiet and of a lock with a queue.
 func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
-	t.dismiss(false)
 	t.footprint.Close()
+	until := t.takeAlong()
 	next := ""
 	if successor != nil {
 		next = successor.id
 	}
-	t.mu.Lock()
-	until := t.outlives()
-	t.mu.Unlock()
 	return redlock.Motion{
 		Name:      "release",
 		Call:      t.releaseCall(next, quiet, 0),
@@ -41,19 +38,48 @@ func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 	}
 }
 
-// dismiss queues the leaves that are due. They are sent now, or with the next motion.
-func (t *tenure) dismiss(now bool) {
+// takeAlong has the release of t take those that were served within it out of the queues. One that a
+// node may yet queue leaves by a command of its own, sent before the release. takeAlong returns a time
+// by which nodes can no longer have any of them, or t itself.
+func (t *tenure) takeAlong() (until time.Time) {
+	t.mu.Lock()
+	leaving := t.leaving
+	t.leaving = nil
+	until = t.outlives()
+	t.mu.Unlock()
+	for _, w := range leaving {
+		w.footprint.Close()
+		if t.engine.shared != nil || !t.footprint.Absorb(w.footprint) {
+			t.engine.client.group.Draft(w.vacation(false, nil)).Prepare()
+			continue
+		}
+		w.mu.Lock()
+		outlives := w.outlives()
+		w.mu.Unlock()
+		t.mu.Lock()
+		t.along = append(t.along, w.id)
+		t.mu.Unlock()
+		if outlives.After(until) {
+			until = outlives
+		}
+	}
+	return until
+}
+
+// dismiss takes those that were served within t out of the queues, without the release of t.
+func (t *tenure) dismiss() {
 	t.mu.Lock()
 	leaving := t.leaving
 	t.leaving = nil
 	t.mu.Unlock()
-	for i, w := range leaving {
-		if m := w.vacation(false, nil); now && i == len(leaving)-1 {
-			t.engine.client.group.Vote(m)
-		} else {
-			t.engine.client.group.Draft(m).Prepare()
-		}
+	if len(leaving) == 0 {
+		return
 	}
+	first := leaving[0]
+	first.mu.Lock()
+	first.leaving = leaving[1:]
+	first.mu.Unlock()
+	first.vacate(false)
 }
 
 // releaseCall is the call that ends the tenure on a node. The tenure is over, so what the call says of it no
@@ -62,7 +88,7 @@ func (t *tenure) releaseCall(successor string, quiet bool, mark time.Duration) l
 	r := t.request()
 	r.Successor = successor
 	t.mu.Lock()
-	r.Undo, r.Noted = !t.leased(), !t.written.IsZero()
+	r.Undo, r.Noted, r.Served = !t.leased(), !t.written.IsZero(), t.along
 	if !r.Undo && !t.reads {
 		r.Token = t.reserve.last
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/holdfast-go/holdfast/lua"
 )
 
-var fairAcquireRuns = runs(lua.FairAcquire{})
+var fairAcquireRuns, fairReleaseRuns = runs(lua.FairAcquire{}), runs(lua.FairRelease{})
 
 // A fairLine is a line of fair waiters in virtual time, and who has the lock before them.
 type fairLine struct {
@@ -101,6 +101,9 @@ func TestFairWaitersThatStandTogetherAreServedWithoutACommand(t *testing.T) {
 		require.NoError(t, q.held.Unlock(bg))
 		require.Zero(t, q.asked(start))
 		q.drained()
+		for _, n := range q.nodes {
+			require.Len(t, since(n, start, fairReleaseRuns), 2, "no more are to follow, and the end")
+		}
 		q.held = w.lock(w.process().queue())
 		require.NoError(t, q.held.Unlock(bg))
 	})

@@ -70,7 +70,8 @@ func (c caller) call() lua.Call {
 	case 6:
 		return lua.Fence{Keys: keys, Hold: hold, Token: c.Int64N(2000), Retention: time.Hour}.Call()
 	}
-	return lua.FairRelease{Fair: fair, Hold: hold, Mark: mark, Successor: fmt.Sprint("client:", c.IntN(5))}.Call()
+	served := []string{"client:4", "client:0"}[:c.IntN(3)]
+	return lua.FairRelease{Fair: fair, Hold: hold, Mark: mark, Successor: fmt.Sprint("client:", c.IntN(5)), Served: served}.Call()
 }
 
 // server is a fresh one whose fencing counters go on from somewhere, with two names whose

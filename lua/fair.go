@@ -89,7 +89,8 @@ func ParseFairAcquired(reply any) (Acquired, error) {
 	return Acquired{}, &unexpected{fairAcquireScript, reply}
 }
 
-// FairRelease calls fair_release.lua: it ends a hold or its wait, and wakes who is next.
+// FairRelease calls fair_release.lua: it ends a hold or its wait, and the waits of those that were served
+// within it, and wakes who is next.
 type FairRelease struct {
 	Fair
 	Hold      string
@@ -97,12 +98,13 @@ type FairRelease struct {
 	Successor string        // waiting hold that asks right after this, and need not be woken; "": none
 	Undo      bool          // there never was a lease: take its token back
 	Noted     bool          // the hold has a note: delete it
+	Served    []string      // holds that waited and were served within the hold: they wait no more
 }
 
 // Call makes the call.
 func (r FairRelease) Call() Call {
-	args := append(newCall(fairReleaseScript, 6, 6), r.Keys.Lock, r.Keys.Void(), r.Keys.Queue(), r.Keys.Waiters())
-	if r.Undo || r.Noted {
+	args := append(newCall(fairReleaseScript, 6, 6+len(r.Served)), r.Keys.Lock, r.Keys.Void(), r.Keys.Queue(), r.Keys.Waiters())
+	if r.Undo || r.Noted || len(r.Served) > 0 {
 		args = append(args, r.Keys.Token())
 	}
 	if r.Noted {
@@ -110,8 +112,11 @@ func (r FairRelease) Call() Call {
 	}
 	args[2] = len(args) - 3
 	args = append(args, r.Hold, r.Channel, Millis(r.Mark), flag(r.Alone), r.Successor)
-	if r.Undo {
-		args = append(args, flag(true))
+	if r.Undo || len(r.Served) > 0 {
+		args = append(args, flag(r.Undo))
+	}
+	for _, hold := range r.Served {
+		args = append(args, hold)
 	}
 	return Call{script: fairReleaseScript, args: args}
 }

@@ -82,6 +82,33 @@ func TestTheEndOfAHoldIsToldToTheHeadAlone(t *testing.T) {
 	require.Empty(t, f.heard(), "it has ended before")
 }
 
+// Those that were served within a hold leave the queue with it, and the next one is told once.
+func TestThoseThatWereServedLeaveTogether(t *testing.T) {
+	t.Parallel()
+	f := waiting(t, "a:1", "a:2", "b:1", "c:1")
+	f.everyone()
+	f.run(leaveAll("a:1", "a:2"))
+	require.Empty(t, f.heard(), "the lock is held")
+	f.run(ask("a:3", lua.Ticket{Number: 1, Final: true}, 1))
+	f.run(leaveAll("holder:1", "a:3", "a:4"))
+	require.Equal(t, []string{told("b:1", "holder:1")}, f.heard())
+	require.ElementsMatch(t, []string{"b:1", "c:1"}, f.client.HKeys(bg, orders.Waiters()).Val())
+	require.Equal(t, []string{"b:1", "c:1"}, f.client.ZRange(bg, orders.Queue(), 0, -1).Val())
+
+	// Where the hold was not granted, the lock is free, or a minority has let in one that was served.
+	f.run(leaveAll("a:5", "b:1"))
+	require.Equal(t, []string{told("c:1", "a:5")}, f.heard())
+	token := f.asked("c:1", lua.Ticket{Number: 4, Final: true}, 2).Token
+	f.run(ask("b:2", proposal(0), 1))
+	f.run(leaveAll("a:6", "c:1"))
+	require.Equal(t, []string{told("b:2", "a:6")}, f.heard())
+	require.Equal(t, token, f.asked("b:2", proposal(0), 2).Token, "nobody was told the one before")
+	f.run(leave("b:2", 0))
+	for _, key := range f.memory.Keys() {
+		require.Equal(t, orders.Token(), key, "nothing stays but the counter")
+	}
+}
+
 // In a Cluster a message goes to listeners of every server, and a server counts its own. So a
 // head whom nobody seems to hear is not dead for that.
 func TestAHeadThatListensElsewhereIsTakenForAlive(t *testing.T) {

@@ -74,6 +74,11 @@ func endNoted(hold string) lua.Call {
 	return lua.Release{Keys: orders, Hold: hold, Noted: true}.Call()
 }
 
+// leaveAll ends a hold, and the waits of those that were served within it.
+func leaveAll(hold string, served ...string) lua.Call {
+	return lua.FairRelease{Fair: line, Hold: hold, Served: served}.Call()
+}
+
 func leaveNoted(hold string) lua.Call {
 	return lua.FairRelease{Fair: line, Hold: hold, Noted: true}.Call()
 }
@@ -195,6 +200,7 @@ func TestACallThatRunsTwiceChangesWhatItChangesOnce(t *testing.T) {
 		"fair_release":                  {append(slices.Clone(free), ask(mine, final(1), 2)), leave(mine, 0)},
 		"fair_release with a mark":      {append(slices.Clone(free), ask(mine, final(1), 2)), leave(mine, marked)},
 		"fair_release of a place":       {queue, leave(mine, 0)},
+		"fair_release of those served":  {append(slices.Clone(queue), ask(other, proposal(0), 1)), leaveAll("holder:1", mine, other)},
 		"fair_yield":                    {append(slices.Clone(free), ask(mine, final(1), 2)), yield(mine, final(1), 2)},
 		"fair_yield of a proposal":      {calls(ask(mine, proposal(0), 1)), yield(mine, proposal(3), 1)},
 		"fair_yield states a ticket":    {queue, yield(mine, final(9), 1)},

@@ -61,7 +61,7 @@ var fairWaiterMutants = []Mutant{
 	{
 		Name:    "who was served within a tenure that is lost and rests stays in the queues",
 		File:    "lock/linger.go",
-		Old:     "	t.dismiss(false)\n",
+		Old:     "	t.dismiss()\n",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestARunThatIsLostAndRestsLeavesNobodyInTheQueues$",
@@ -69,7 +69,7 @@ var fairWaiterMutants = []Mutant{
 	{
 		Name:    "who was served stays in the queues until the tenure ends",
 		File:    "lock/heartbeats.go",
-		Old:     "		t.dismiss(true) // the hold in progress may be long\n",
+		Old:     "		t.dismiss() // the hold in progress may be long\n",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestWhoWasServedWithinATenureIsSoonOutOfTheQueues$",

@@ -22,6 +22,14 @@ func (f *Footprint) trace(node int) *trace {
 	return &(*f.more)[node-len(f.few)]
 }
 
+// size is the number of nodes, or more.
+func (f *Footprint) size() int {
+	if f.more == nil {
+		return len(f.few)
+	}
+	return len(f.few) + len(*f.more)
+}
+
 // A trace records what one node has of a hold. The key is certainly absent only if no field is set.
 type trace struct {
 	flying  uint16 // creating commands without an answer yet
@@ -45,6 +53,26 @@ func (f *Footprint) Close() {
 	f.mu.Lock()
 	f.closed = true
 	f.mu.Unlock()
+}
+
+// Absorb has the removal of f's hold remove that of other, too, which is closed: it is sent to every node
+// that has either. It does nothing and returns false if a command may yet create other's key.
+func (f *Footprint) Absorb(other *Footprint) bool {
+	other.mu.Lock()
+	defer other.mu.Unlock()
+	for i := range other.size() {
+		if t := other.trace(i); t.flying > 0 || t.unknown {
+			return false
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range other.size() {
+		t, o := f.trace(i), other.trace(i)
+		t.present, t.late = t.present || o.present, t.late || o.late
+		*o = trace{}
+	}
+	return true
 }
 
 // create reports whether a creating command may be sent to node, and records that it is.

@@ -21,4 +21,5 @@ type Request struct {
 	Token     int64         // for a release: the hold's token; 0: none
 	Slots     lua.Slots     // for a Numbered: the hold's slots; for Wait: the slots it should get if they are free
 	Successor string        // for a Queue: the hold that asks right after a quiet release, if any
+	Served    []string      // for a release, unless it is of a Shared: waiting holds that end with it
 }
