@@ -263,7 +263,8 @@ func readingOnly(n int, faults ...Kind) Cell {
 // sharing is a cell in which so many goroutines of few processes read that somebody does all the time.
 func sharing(n int) Cell {
 	c := reading(n)
-	c.Name, c.Reads, c.Crew, c.Pace = "many readers, some writers, AOF always", 90, 20, 90*time.Millisecond
+	c.Name, c.Reads, c.Crew, c.Pace = "many readers, some writers, AOF always", 99, 80, 500*time.Millisecond
+	c.Locks = c.Locks[:1]
 	c.Long = 0 // nobody waits to write for as long as these last
 	return c
 }
