@@ -468,15 +468,11 @@ func TestPermitsArePassedOnAtTheSameMomentAs(t *testing.T) {
 		"a Release":         func(h *handing) { _ = h.holders[0].Release(bg) },
 		"newcomers": func(h *handing) {
 			for n := range 3 {
-				if p, err := h.s.Acquire(bg, n+1); err == nil {
-					h.visit(p)
-				}
+				h.come(bg, h.s, n+1)
 			}
 		},
 		"another process": func(h *handing) {
-			if p, err := h.process().permits(3).Acquire(bg, 2); err == nil {
-				h.visit(p)
-			}
+			h.come(bg, h.process().permits(3), 2)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -505,17 +501,10 @@ func (h *handing) run(rival func(*handing)) {
 	}
 	var wg sync.WaitGroup
 	for i := range 9 {
-		ctx, cancel := context.WithTimeout(bg, time.Minute) // nobody waits for so long
+		ctx, cancel := context.WithCancel(bg)
 		defer cancel()
 		h.cancels = append(h.cancels, cancel)
-		wg.Go(func() {
-			p, err := h.s.Acquire(ctx, 1+i/8)
-			if err == nil {
-				h.visit(p)
-			} else if errors.Is(err, context.DeadlineExceeded) {
-				h.Errorf("waited for ever: %v", err)
-			}
-		})
+		wg.Go(func() { h.come(ctx, h.s, 1+i/8) })
 		if i%3 == 0 {
 			synctest.Wait()
 		}
@@ -537,6 +526,18 @@ func (h *handing) run(rival func(*handing)) {
 		require.False(h, n.Memory().Exists(keys.Lock))
 		require.False(h, n.Memory().Exists(keys.Queue()))
 	})
+}
+
+// come acquires n permits, and visits what they allow.
+func (h *handing) come(ctx context.Context, s *semaphore.Semaphore, n int) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute) // nobody waits for so long
+	defer cancel()
+	p, err := s.Acquire(ctx, n)
+	if err == nil {
+		h.visit(p)
+	} else if errors.Is(err, context.DeadlineExceeded) {
+		h.Errorf("waited for ever: %v", err)
+	}
 }
 
 // visit is the work of one holder.

@@ -349,6 +349,23 @@ func TestTriesTogetherReturnWithinASecond(t *testing.T) {
 	})
 }
 
+// One that waits for silent nodes keeps the caller until the end of the wait. What another had been granted
+// by then is given back, and nobody had the lock.
+func TestAGrantThatAnotherTrialKeepsUntilTheEndIsNoRefusal(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		silent := &world{t: t, nodes: virtual.StartN(t, 1)}
+		silent.loadScripts()
+		patient := lock.WithNodeTimeout(10 * time.Second)
+		m := w.process(patient).mutex()
+		other := silent.process(patient).mutex()
+		each(silent.nodes, func(n *virtual.Node) { n.Silence(true) })
+		leases, errs := lock.TryTogether(bg, other, m)
+		require.Equal(t, []*lock.Lease{nil, nil}, leases)
+		require.ErrorContains(t, refused(t, errs[1], lock.ErrNoQuorum, lock.ErrLocked), "granted after the wait had ended")
+		w.requireFree(m)
+	})
+}
+
 // Rivals of whom each is the first at another node split the votes of every name. They try again, and
 // one of them has it.
 func TestTriesTogetherThatSplitTheVotesTryAgain(t *testing.T) {

@@ -136,6 +136,6 @@ var lockAttemptMutants = []Mutant{
 		Old:     "errors.Is(err, errTooLate) || errors.Is(err, errNotAsked)",
 		New:     "errors.Is(err, errNotAsked)",
 		Package: "lock",
-		Tests:   "^TestAGrantThatComesAsATryLockEndsIsNoRefusal$",
+		Tests:   "^TestAGrantThatAnotherTrialKeepsUntilTheEndIsNoRefusal$",
 	},
 }

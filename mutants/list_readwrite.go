@@ -544,7 +544,7 @@ var readwriteMutants = []Mutant{
 		Old:     "\tif len(yes) == 0 {\n\t\treturn 0, 0",
 		New:     "\tif len(yes) >= 0 {\n\t\treturn 0, 0",
 		Package: "readwrite",
-		Tests:   "^TestACrowdThatSplitsTheVotes",
+		Tests:   "^TestTwoThatHaveAMinorityEachAreServedSoon$",
 	},
 	{
 		Name:    "a writer that is not woken waits for long",

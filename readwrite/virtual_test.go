@@ -542,6 +542,49 @@ func TestVotesThatAreSplitBetweenTheKindsAreGivenBack(t *testing.T) {
 	})
 }
 
+// Two that wait have one node each, which the other cannot reach, and the third node is down. When they can reach
+// both, neither of them is in the other's way for the rest of a TTL.
+func TestTwoThatHaveAMinorityEachAreServedSoon(t *testing.T) {
+	for name, call := range map[string]func(m *readwrite.Mutex) func(context.Context) (*lock.Lease, error){
+		"write": func(m *readwrite.Mutex) func(context.Context) (*lock.Lease, error) { return m.Lock },
+		"read":  func(m *readwrite.Mutex) func(context.Context) (*lock.Lease, error) { return m.RLock },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBubble(t, 3)
+				one, first := b.host(t, lock.WithTTL(time.Minute))
+				two, second := b.host(t, lock.WithTTL(time.Minute))
+				b.nodes[1].Pause()
+				one.Cut(2, true)
+				two.Cut(0, true)
+				served := make(chan error, 2)
+				for _, lock := range []func(context.Context) (*lock.Lease, error){first.Lock, call(second)} {
+					go func() {
+						lease, err := lock(bg)
+						if err == nil {
+							err = lease.Unlock(bg)
+						}
+						served <- err
+					}()
+				}
+				time.Sleep(5 * time.Second)
+				require.Empty(t, served)
+				one.Cut(2, false)
+				two.Cut(0, false)
+				for range 2 {
+					select {
+					case err := <-served:
+						require.NoError(t, err)
+					case <-time.After(10 * time.Second):
+						require.Fail(t, "nobody is served")
+					}
+				}
+				b.nodes[1].Resume()
+			})
+		})
+	}
+}
+
 // However many ask at once.
 func TestACrowdThatSplitsTheVotesIsServedSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
