@@ -35,6 +35,10 @@ func TestBoundsOfATTL(t *testing.T) {
 				require.ErrorContains(t, err, c.why, "%v", c.ttl)
 			}
 		}
+		l := w.lock(exact.mutex())
+		require.NoError(t, l.Extend(bg, time.Hour-1))
+		require.ErrorContains(t, l.Extend(bg, time.Hour), "too long")
+		require.NoError(t, l.Unlock(bg))
 	})
 }
 

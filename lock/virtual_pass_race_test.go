@@ -42,27 +42,24 @@ func TestHandOverAtTheSameMomentAs(t *testing.T) {
 		},
 		"a loss":     func(r *relay) { each(r.nodes, (*virtual.Node).Flush) },
 		"a Close":    func(r *relay) { _ = r.p.locks.Close() },
-		"a Shutdown": func(r *relay) { _ = r.p.locks.Shutdown(bg) },
+		"a Shutdown": func(r *relay) { r.p.shutDown(r) },
 		"an Unlock":  func(r *relay) { _ = r.holder.Unlock(bg) },
 		"a re-entry": func(r *relay) {
-			if l, err := r.p.mutex().Lock(r.holder.Context(bg)); err == nil {
-				r.visit(l)
-			}
+			r.come(r.holder.Context(bg), r.p)
 		},
 		"a newcomer": func(r *relay) {
-			if l, err := r.p.mutex().Lock(bg); err == nil {
-				r.visit(l)
-			}
+			r.come(bg, r.p)
 		},
 		"another process": func(r *relay) {
-			if l, err := r.process().mutex().Lock(bg); err == nil {
-				r.visit(l)
-			}
+			r.come(bg, r.process())
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 				for range 30 {
+					if t.Failed() {
+						return
+					}
 					r := &relay{T: t, world: w, p: w.process(), taken: taking[name]}
 					r.run(rival)
 				}
@@ -114,6 +111,17 @@ func (r *relay) run(rival func(*relay)) {
 	_ = r.p.locks.Close()
 	time.Sleep(time.Minute) // whatever is owed has been given back
 	requireHolder(r.T, "", r.nodes)
+}
+
+// come has p lock and unlock.
+func (r *relay) come(ctx context.Context, p *process) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute) // nobody waits for so long
+	defer cancel()
+	if l, err := p.mutex().Lock(ctx); err == nil {
+		r.visit(l)
+	} else if errors.Is(err, context.DeadlineExceeded) {
+		r.Errorf("waited for ever: %v", err)
+	}
 }
 
 // visit is the work of one holder.

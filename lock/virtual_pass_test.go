@@ -483,15 +483,17 @@ func TestTokensThatNoQuorumKnowsAreNotGivenOut(t *testing.T) {
 	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
 		p := w.process()
 		l := w.lock(p.mutex())
+		w.holdUp(5 * time.Millisecond) // whoever asks again and again takes time
 		each(w.quorum(), func(n *virtual.Node) { n.Refuse(asksRuns) })
 		grants := line(p.mutex(), 2)
 		time.Sleep(45 * time.Millisecond)
+		start := time.Now()
 		require.NoError(t, l.Unlock(bg))
-		next := (<-grants).lease
+		next := await(t, grants).after(t, start, 0, 10*5*time.Millisecond)
 		require.NotContains(t, next.ID(), l.ID())
 		require.Greater(t, next.Token(), l.Token())
 		require.NoError(t, next.Unlock(bg))
-		require.NoError(t, (<-grants).lease.Unlock(bg))
+		require.NoError(t, await(t, grants).lease.Unlock(bg))
 	})
 }
 
@@ -563,6 +565,25 @@ func TestAnOwnerReentersWhatAnotherOfItsCallsWasPassed(t *testing.T) {
 		require.NoError(t, b.Unlock(bg))
 		synctest.Wait()
 		requireHolder(t, "", w.nodes)
+	})
+}
+
+// What a minority has granted is given back without a message: those that wait wait for the holder.
+func TestAMinoritysGrantIsGivenBackSilently(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		held := w.lock(w.process().mutex(lock.WithoutWatchdog()))
+		w.nodes[0].Delete(keys.Lock)
+		start := time.Now()
+		time.Sleep(time.Millisecond)
+		_, err := w.process().mutex().TryLock(bg)
+		require.ErrorIs(t, err, lock.ErrLocked)
+		synctest.Wait()
+		require.NotContains(t, w.nodes[0].Keys(), keys.Lock)
+		require.NotEmpty(t, since(w.nodes[0], start, runs(lua.Release{})), "it was granted there")
+		for _, n := range w.nodes {
+			require.Empty(t, since(n, start, virtual.Name("PUBLISH")), n.Addr())
+		}
+		require.NoError(t, held.Unlock(bg))
 	})
 }
 

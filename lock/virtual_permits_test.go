@@ -463,7 +463,7 @@ func TestPermitsArePassedOnAtTheSameMomentAs(t *testing.T) {
 		"a force elsewhere": func(h *handing) { _, _ = h.process().permits(3).ForceUnlock(bg) },
 		"a loss":            func(h *handing) { each(h.nodes, (*virtual.Node).Flush) },
 		"a Close":           func(h *handing) { _ = h.p.locks.Close() },
-		"a Shutdown":        func(h *handing) { _ = h.p.locks.Shutdown(bg) },
+		"a Shutdown":        func(h *handing) { h.p.shutDown(h) },
 		"an Extend":         func(h *handing) { _ = h.holders[0].Extend(bg, 40*time.Second) },
 		"a Release":         func(h *handing) { _ = h.holders[0].Release(bg) },
 		"newcomers": func(h *handing) {

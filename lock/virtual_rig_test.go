@@ -2,6 +2,7 @@ package lock_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -82,7 +83,7 @@ func inVirtualTime(t *testing.T, sizes []int, f func(t *testing.T, w *world)) {
 func (w *world) loadScripts() {
 	for _, n := range w.nodes {
 		for _, s := range []interface{ Call() lua.Call }{
-			lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Reserve{}, lua.Repair{}, lua.Restore{}, lua.Inspect{}, lua.Force{}, lua.Forced{}, lua.Wake{}, lua.Note{}, lua.Keep{}, lua.Probe{}, lua.Holds{},
+			lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Reserve{}, lua.Repair{}, lua.Restore{}, lua.Inspect{}, lua.Force{}, lua.Forced{}, lua.Note{}, lua.Keep{}, lua.Probe{}, lua.Holds{},
 			lua.FairAcquire{}, lua.FairRelease{}, lua.FairYield{}, lua.FairSettle{}, lua.FairBeat{},
 		} {
 			n.Load(s.Call().Script().Source)
@@ -178,6 +179,15 @@ func wait(ctx context.Context, m lock.Locker) <-chan grant {
 		c <- grant{lease: l, err: err, at: time.Now()}
 	}()
 	return c
+}
+
+// shutDown has p wait until none of its locks is held.
+func (p *process) shutDown(t testing.TB) {
+	ctx, cancel := context.WithTimeout(bg, long)
+	defer cancel()
+	if err := p.locks.Shutdown(ctx); errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("something is held for ever: %v", err)
+	}
 }
 
 // await waits for a grant, which must come.

@@ -379,9 +379,9 @@ func TestTriesTogetherThatSplitTheVotesTryAgain(t *testing.T) {
 		var granted [2]atomic.Int64
 		var all sync.WaitGroup
 		for first, p := range rivals {
-			for i, n := range w.nodes {
-				n.SetDelay(time.Duration((i-first+len(w.nodes))%len(w.nodes)+1)*time.Millisecond, 0)
-			}
+			// It comes to one node before the others, and to the rest before anybody gives back.
+			w.holdUp(2 * time.Millisecond)
+			w.nodes[first].SetDelay(time.Millisecond, 0)
 			all.Go(func() {
 				leases, errs := lock.TryTogether(bg, several(p, 2)...)
 				for i, l := range leases {
@@ -394,7 +394,7 @@ func TestTriesTogetherThatSplitTheVotesTryAgain(t *testing.T) {
 			})
 			synctest.Wait() // it has asked
 		}
-		w.holdUp(0)
+		w.holdUp(2 * time.Millisecond)
 		all.Wait()
 		require.EqualValues(t, 1, granted[0].Load())
 		require.EqualValues(t, 1, granted[1].Load())

@@ -181,7 +181,6 @@ func TestACallThatRunsTwiceChangesWhatItChangesOnce(t *testing.T) {
 		"force":                         {calls(take(mine, ttl)), lua.Force{Keys: orders, Hold: mine, Life: marked}.Call()},
 		"forced":                        {calls(take(mine, ttl)), lua.Forced{Keys: orders, Hold: mine}.Call()},
 		"extend, ended by force":        {calls(take(mine, ttl), lua.Force{Keys: orders, Hold: mine, Life: marked}.Call(), end(mine, 0)), extend(mine, longer, 1)},
-		"wake":                          {nil, lua.Wake{Keys: orders, About: "x"}.Call()},
 		"inspect":                       {free, lua.Inspect{Keys: orders}.Call()},
 		"server":                        {queue, lua.Server{Keys: orders}.Call()},
 		"probe":                         {queue, lua.Probe{}.Call()},

@@ -33,6 +33,10 @@ func TestReserveTellsWhatBecameOfTheHoldAndWhoListens(t *testing.T) {
 		require.Equal(t, lua.Reserved{Listeners: n}, ask(r))
 	}
 	require.Equal(t, "4503599627370496", client.Get(bg, orders.Token()).Val())
+	lower := r
+	lower.Last = 7
+	ask(lower)
+	require.Equal(t, "4503599627370496", client.Get(bg, orders.Token()).Val(), "it does not fall")
 	unasked := r
 	unasked.Unasked = true
 	require.Equal(t, lua.Reserved{Listeners: -1}, ask(unasked))

@@ -33,7 +33,6 @@ var (
 	inspectScript = load("inspect")
 	forceScript   = load("force")
 	forcedScript  = load("forced")
-	wakeScript    = load("wake")
 	keepScript    = load("keep")
 	noteScript    = load("note")
 	probeScript   = load("probe")

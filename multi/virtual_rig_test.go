@@ -49,7 +49,7 @@ func newWorld(t *testing.T, n int) *world {
 	w := &world{t: t, nodes: virtual.StartN(t, n)}
 	for _, n := range w.nodes {
 		for _, s := range []interface{ Call() lua.Call }{
-			lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Reserve{}, lua.Repair{}, lua.Restore{}, lua.Inspect{}, lua.Force{}, lua.Forced{}, lua.Wake{}, lua.Note{}, lua.Probe{}, lua.Holds{},
+			lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Reserve{}, lua.Repair{}, lua.Restore{}, lua.Inspect{}, lua.Force{}, lua.Forced{}, lua.Note{}, lua.Probe{}, lua.Holds{},
 			lua.FairAcquire{}, lua.FairRelease{}, lua.FairYield{}, lua.FairSettle{}, lua.FairBeat{},
 		} {
 			n.Load(s.Call().Script().Source)

@@ -59,15 +59,6 @@ var luaCallMutants = []Mutant{
 		Tests:   "^TestABatchIsItsCallsInOrder$",
 	},
 	{
-		Name: "who gives up tells nobody",
-		File: "lua/wake.lua",
-		Old: `redis.pcall('PUBLISH', ARGV[1], ARGV[2])
-`,
-		New:     "",
-		Package: "lock",
-		Tests:   "^TestWhoWasToHaveTheLockAndGivesUpTellsOtherProcesses$",
-	},
-	{
 		Name:    "an error in a batch has no code",
 		File:    "lua/batch.lua",
 		Old:     "string.find(failure, '^%u+ ') and failure or 'ERR ' .. failure",

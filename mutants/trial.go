@@ -135,7 +135,7 @@ func (c *court) run(pkg, dir, tests string, limit time.Duration, env ...string) 
 	cmd := exec.CommandContext(ctx, filepath.Join(dir, "tests"),
 		"-test.run="+tests, "-test.failfast", "-test.v", "-test.count=1", "-test.timeout="+limit.String())
 	cmd.Dir = filepath.Join(c.root, pkg)
-	cmd.Env = append(append(os.Environ(), "HOLDFAST_REQUIRE_REDIS=1"), env...)
+	cmd.Env = append(append(os.Environ(), "HOLDFAST_REQUIRE_REDIS=1", "HOLDFAST_PATIENCE="+(limit/4).String()), env...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = time.Second // a server that a test has left behind may have the pipe
