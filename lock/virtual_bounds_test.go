@@ -24,7 +24,7 @@ func TestBoundsOfATTL(t *testing.T) {
 			{exact, fixed, "too short"},
 			{exact, fixed + 1, ""},
 			{exact, time.Hour - 1, ""},
-			{exact, time.Hour, "too long"},
+			{exact, time.Hour, "the TTL of 1h0m0s is too long"},
 			{guarded, guard, ""},
 			{guarded, guard + 1, "restart guard"},
 		} {
