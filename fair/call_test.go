@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-go/holdfast/fair"
 	"github.com/holdfast-go/holdfast/internal/fifo"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/lock"
@@ -34,12 +35,21 @@ type party interface {
 // here is a client in this process.
 type here struct{ client *lock.Client }
 
-func (h here) lock(r *rig, name string) *call {
+func (h here) lock(r *rig, name string) *call { return h.of(r, name, r.mutex(h.client)) }
+
+// apart is here, with settings for each call, so that it passes the lock to no other call without the nodes.
+type apart struct{ here }
+
+func (a apart) lock(r *rig, name string) *call {
+	return a.of(r, name, r.mutex(a.client, lock.WithNote(name)))
+}
+
+func (h here) of(r *rig, name string, m *fair.Mutex) *call {
 	ctx, cancel := context.WithCancel(bg)
 	c := r.begin(name)
 	c.cancel = cancel
 	go func() {
-		lease, err := r.mutex(h.client).Lock(ctx)
+		lease, err := m.Lock(ctx)
 		if err == nil {
 			c.unlock = func() error { r.inside.Add(-1); return lease.Unlock(bg) }
 			c.grant(lease.ID())

@@ -74,12 +74,12 @@ func TestHandOversInsideAProcessPublishNothing(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 3, 5} {
 		r := newRig(t, n)
-		c := r.client(t, calm)
+		p := apart{here{r.client(t, calm)}} // each of them has the lock from the nodes
 		const waiters = 50
 		lease := r.hold(t, calm)
 		var calls []*call
 		for i := range waiters {
-			calls = append(calls, r.enqueue(t, here{c}, fmt.Sprint("waiter ", i)))
+			calls = append(calls, r.enqueue(t, p, fmt.Sprint("waiter ", i)))
 		}
 		before := r.published(t)
 		require.NoError(t, lease.Unlock(bg))

@@ -134,7 +134,9 @@ func newClient(t *testing.T, nodes []redis.UniversalClient, opts ...lock.ClientO
 	return c
 }
 
-func (r *rig) mutex(c *lock.Client) *fair.Mutex { return fair.New(c, r.name) }
+func (r *rig) mutex(c *lock.Client, opts ...lock.Option) *fair.Mutex {
+	return fair.New(c, r.name, opts...)
+}
 
 func (r *rig) keys() lua.Keys {
 	k, err := lua.NewKeys("lock", r.name)
