@@ -92,7 +92,7 @@ func (t *tenure) lost(reason Reason) {
 	if t.ended {
 		return
 	}
-	t.ended, t.reason, t.run = true, reason, nil
+	t.stop(reason)
 	t.schedule()
 }
 

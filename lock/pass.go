@@ -90,17 +90,17 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	case len(t.present) > 0:
 		return passed, 0 // others that read within it have come meanwhile
 	case next == nil, usurped, ct.client.draining:
-		t.ended, t.reason, t.run = true, ReasonUnlocked, nil
+		t.stop(ReasonUnlocked)
 		return ends, 0
 	}
 	now := time.Now()
 	switch {
 	case !t.suits(&next.call.engine.set, now), r.failed:
-		t.ended, t.reason, t.run = true, ReasonUnlocked, nil
+		t.stop(ReasonUnlocked)
 		return ends, 0
 	case t.due(now):
 		ct.even = ct.key.order == unordered
-		t.ended, t.reason, t.run = true, ReasonUnlocked, nil
+		t.stop(ReasonUnlocked)
 		return ends, 0
 	case r.last == r.top || r.stale(now):
 		t.vacant = true

@@ -111,6 +111,9 @@ func (t *tenure) leave(h *hold) {
 	t.present = t.present[:last]
 }
 
+// stop has nothing passed on within t, and nothing renewed, from now on. Called with mu held.
+func (t *tenure) stop(reason Reason) { t.ended, t.reason, t.run = true, reason, nil }
+
 // leases returns the leases of the holds in progress that are not over. Called with mu held.
 func (t *tenure) leases() iter.Seq[*Lease] {
 	return func(yield func(*Lease) bool) {

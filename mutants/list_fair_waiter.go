@@ -85,7 +85,7 @@ var fairWaiterMutants = []Mutant{
 	{
 		Name:    "a tenure that has ended keeps those that could have followed",
 		File:    "lock/pass.go",
-		Old:     "	case t.due(now):\n		ct.even = ct.key.order == unordered\n		t.ended, t.reason, t.run = true, ReasonUnlocked, nil",
+		Old:     "	case t.due(now):\n		ct.even = ct.key.order == unordered\n		t.stop(ReasonUnlocked)",
 		New:     "	case t.due(now):\n		ct.even = ct.key.order == unordered\n		t.ended, t.reason = true, ReasonUnlocked",
 		Package: "lock",
 		Tests:   "^TestAKeptLeaseKeepsNoneThatCameLater$",
