@@ -4,9 +4,9 @@
  *
  * It mirrors lock/linger.go and lua/keep.lua: a key has a TTL for all of that from the grant on, a lease is valid for
  * less, and whoever ends it shortens the key instead of deleting it. Three nodes, whose clocks tick together. Client A
- * wants the lock to stay taken, client B asks for it again and again. A unlocks, notices its loss, at any tick, or
- * neither, as it has crashed. Its commands come in any order, late, or never; what keeps a key is sent twice, but for a lease that was renewed. How B gives back
- * what it cannot use is lock.pml's subject.
+ * wants the lock to stay taken, client B asks for it again and again. A unlocks or notices its loss at any tick, or
+ * does neither, as it has crashed. Its commands come in any order, late, or never; what keeps a key is sent twice, but
+ * with RENEW once. How B gives back what it cannot use is lock.pml's subject.
  *
  * Parts: REST     how long the lock rests after an unclean end, ticks
  *        LEAST    how long it stays taken at the least, ticks
@@ -182,7 +182,7 @@ inline arrive(n) {
 }
 #define COMES(n) (node[n].acquire || node[n].extend || node[n].keep > 0 || node[n].release || node[n].rival)
 
-/* A process is restarted, and its clients' commands are lost with their connections. */
+/* A server restarts, and forgets. What is on the way to it may still come. */
 inline restart(n) {
   node[n].owner = NOBODY; node[n].lingers = 0; node[n].ttl = 0; node[n].limit = 0; node[n].out = GUARD; restarted = 1
 }
