@@ -24,7 +24,7 @@ var readwriteMutants = []Mutant{
 		Old:     "slices.ContainsFunc(ct.queue, (*place).writes) {",
 		New:     "slices.ContainsFunc(ct.queue, (*place).writes) && false {",
 		Package: "readwrite",
-		Tests:   "^TestNeitherKindStarves$|^TestWhoComesAfterOneWhoWaitsToWrite",
+		Tests:   "^TestAReaderJoinsNobodyWhileOneOfItsOwnProcessWaitsToWrite$",
 	},
 	{
 		Name:    "a look that finds somebody who waits to write is ignored",

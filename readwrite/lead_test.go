@@ -65,6 +65,26 @@ func TestThoseOfAProcessWhoWaitToReadShareAPlace(t *testing.T) {
 	})
 }
 
+// A process knows of its own writer before any node does.
+func TestAReaderJoinsNobodyWhileOneOfItsOwnProcessWaitsToWrite(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		m := b.mutex(t)
+		reads := must(t, m.RLock)
+		joins := start(bg, m.RLock)
+		require.True(t, joins.over())
+		b.delay(time.Second / 50)
+		writer := start(bg, m.Lock)
+		later := start(bg, m.RLock)
+		require.False(t, later.over(), "the writer is before it")
+		unlock(t, reads, joins.lease)
+		writer.granted(t, time.Now())
+		require.False(t, later.over())
+		unlock(t, writer.lease)
+		later.granted(t, time.Now())
+		unlock(t, later.lease)
+	})
+}
+
 // Who comes after somebody who waits to write has a place of its own, behind that one: whether that is of the same
 // process or of another, and even if the message of the latter is lost, if a moment has passed.
 func TestWhoComesAfterOneWhoWaitsToWriteFollowsNobodyBeforeIt(t *testing.T) {
