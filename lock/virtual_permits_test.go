@@ -559,6 +559,34 @@ func (h *handing) visit(p *semaphore.Permit) {
 	}
 }
 
+// A node that gave other slots than the quorum gives the right ones as soon as it can; neither a renewal nor a probe has
+// to find it.
+func TestNodesThatGaveOtherSlotsSoonGiveTheSame(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		// On one node a stranger, whom nobody else knows, has the lowest slot.
+		stranger := granted(t, acquire(bg, w.processOn(virtual.NewHost(w.nodes[:1])).permits(3), 1))
+		require.Equal(t, []int{0}, stranger.Slots())
+		s := w.process().permits(3)
+		p := granted(t, acquire(bg, s, 2))
+		require.Equal(t, []int{0, 1}, p.Slots())
+		require.NoError(t, stranger.Release(bg))
+		time.Sleep(time.Second)
+		state, err := s.Inspect(bg)
+		require.NoError(t, err)
+		require.Len(t, state.Nodes, len(w.nodes))
+		for _, n := range state.Nodes {
+			var has []int
+			for _, slot := range n.Slots {
+				if slot.Holder == p.ID() {
+					has = append(has, slot.Number)
+				}
+			}
+			require.Equal(t, p.Slots(), has, n.Address)
+		}
+		require.NoError(t, p.Release(bg))
+	})
+}
+
 // Nodes on which several permits are given back at once hear of that in different orders, so each says to the same waiter
 // that another one has made it so. It asks at once all the same, and once.
 func TestATurnIsHeardWhateverHasMadeItSo(t *testing.T) {

@@ -39,8 +39,8 @@ var semaphoreMutants = []Mutant{
 		Old:     `		if slots != "" && slots != n.slots {`,
 		New:     `		if false && slots != "" && slots != n.slots {`,
 		More:    []Edit{{"lock/slots.go", "differs := n.aligned && slots != n.slots", "differs := n.aligned && false"}},
-		Package: "semaphore",
-		Tests:   "^TestNodesThatDifferAreAligned$",
+		Package: "lock",
+		Tests:   "^TestNodesThatGaveOtherSlotsSoonGiveTheSame$",
 	},
 	{
 		Name:    "slots are never asked for by name",

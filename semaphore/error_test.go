@@ -31,9 +31,9 @@ func TestWhatCannotBeAskedFor(t *testing.T) {
 		{semaphore.MaxPermits + 1, 1, "the maximum is 10000"},
 	} {
 		s := semaphore.New(c, r.name, bad.permits)
-		_, err := s.Acquire(bg, bad.n)
+		_, err := s.TryAcquire(bg, bad.n) // it does not wait
 		require.ErrorContains(t, err, bad.says)
-		_, err = s.TryAcquire(bg, bad.n)
+		_, err = s.Acquire(bg, bad.n)
 		require.ErrorContains(t, err, bad.says)
 		require.ErrorContains(t, s.Do(bg, bad.n, nil), bad.says)
 	}
