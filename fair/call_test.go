@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,11 +38,14 @@ type here struct{ client *lock.Client }
 
 func (h here) lock(r *rig, name string) *call { return h.of(r, name, r.mutex(h.client)) }
 
-// apart is here, with settings for each call, so that it passes the lock to no other call without the nodes.
+// apart is here with a TTL of its own for each call, so that none is served within another one's tenure.
 type apart struct{ here }
 
+var parted atomic.Int64
+
 func (a apart) lock(r *rig, name string) *call {
-	return a.of(r, name, r.mutex(a.client, lock.WithNote(name)))
+	ttl := time.Minute + time.Duration(parted.Add(1))*time.Millisecond
+	return a.of(r, name, r.mutex(a.client, lock.WithTTL(ttl)))
 }
 
 func (h here) of(r *rig, name string, m *fair.Mutex) *call {

@@ -62,8 +62,8 @@ func TestCommandsPerHandOverDoNotGrowWithTheWaiters(t *testing.T) {
 			r.costPerHandOver(t, 100)
 			many := r.costPerHandOver(t, 1000)
 			require.LessOrEqual(t, many.scripts, 4.0+many.looks)
-			require.LessOrEqual(t, many.scripts, few.scripts+0.5+many.looks)
-			require.LessOrEqual(t, many.all, 1.5*few.all*(1+many.looks), "a hundred times as many wait")
+			// On a busy machine successors ask too early, and again: see TestScriptsPerHandOverDoNotGrowWithTheWaiters.
+			require.LessOrEqual(t, many.all/many.scripts, 1.5*few.all/few.scripts*(1+many.looks), "a hundred times as many wait")
 			r.requireDrained(t)
 		})
 	}
@@ -118,7 +118,8 @@ func (r *rig) costPerHandOver(t *testing.T, waiters int) cost {
 	// A node that is late is not asked again.
 	lease := r.hold(t, calm, lock.WithNodeTimeout(within))
 	began := time.Now()
-	parties := []party{here{r.client(t, calm, lock.WithNodeTimeout(within))}, here{r.client(t, calm, lock.WithNodeTimeout(within))}}
+	// Each is granted the lock by the nodes: how many are served within one tenure depends on the machine.
+	parties := []party{apart{here{r.client(t, calm, lock.WithNodeTimeout(within))}}, apart{here{r.client(t, calm, lock.WithNodeTimeout(within))}}}
 	var calls []*call
 	for i := range waiters {
 		calls = append(calls, parties[i%2].lock(r, fmt.Sprint("waiter ", i)))

@@ -134,6 +134,48 @@ func held(t *testing.T, m *fair.Mutex) *lock.Lease {
 	return lease
 }
 
+// How many are behind it makes a hand-over no dearer. No two of these are served within one tenure.
+func TestScriptsPerHandOverDoNotGrowWithTheWaiters(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		few := b.scriptsPerHandOver(t, 10)
+		many := b.scriptsPerHandOver(t, 300)
+		t.Logf("%.2f scripts per hand-over and node with 10 waiters, %.2f with 300", few, many)
+		require.LessOrEqual(t, many, 4.0)
+		require.LessOrEqual(t, many, few+0.5, "thirty times as many wait")
+	})
+}
+
+func (b *bubble) scriptsPerHandOver(t *testing.T, waiters int) float64 {
+	t.Helper()
+	lease := held(t, b.mutex(t, calm))
+	var clients []*lock.Client
+	for range 2 {
+		c, err := lock.NewClient(virtual.NewHost(b.nodes).Clients(t), calm)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		clients = append(clients, c)
+	}
+	var waits []*wait
+	for i := range waiters {
+		ttl := lock.WithTTL(time.Minute + time.Duration(i)*time.Millisecond)
+		waits = append(waits, enqueue(fair.New(clients[i%2], "orders", ttl)))
+	}
+	ran := func() (n int) {
+		for _, node := range b.nodes {
+			n += len(node.Commands(virtual.Name("EVALSHA")))
+		}
+		return n
+	}
+	before := ran()
+	require.NoError(t, lease.Unlock(bg))
+	for _, w := range waits {
+		w.granted(t, w.began)
+		require.NoError(t, w.lease.Unlock(bg))
+	}
+	synctest.Wait()
+	return float64(ran()-before) / float64(waiters*len(b.nodes))
+}
+
 func TestKilledHeadDelaysTheNextByAMomentWhereTheServerSeesIt(t *testing.T) {
 	inBubbles(t, func(t *testing.T, b *bubble) {
 		lease := held(t, b.mutex(t))

@@ -310,7 +310,7 @@ func TestReleaseThatFailsIsTold(t *testing.T) {
 		t.Run(verb, func(t *testing.T) {
 			t.Parallel()
 			proxy := redistest.NewProxy(t, redistest.Start(t).Addr())
-			p := begin(t, command(t, redisURL(proxy.Addr()), verb, "-v", "--ttl", "10s", "x", "-c", "echo ready; trap 'exit 0' USR1; while :; do sleep 0.02; done"))
+			p := begin(t, command(t, redisURL(proxy.Addr()), verb, "-v", "--ttl", "10s", "x", "-c", "trap 'exit 0' USR1; echo ready; while :; do sleep 0.02; done"))
 			p.says("ready")
 			proxy.Refuse(true)
 			proxy.Reset()
