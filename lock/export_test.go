@@ -14,3 +14,10 @@ func SetMaxNews(c *Client, most int) {
 	defer c.audience.mu.Unlock()
 	c.audience.most = most
 }
+
+// CrowdAdmissions leaves no room for whoever would ask the nodes again, as a crowd in front of a node that is stuck does.
+func CrowdAdmissions(c *Client) {
+	for range cap(c.returners) {
+		c.returners <- struct{}{}
+	}
+}

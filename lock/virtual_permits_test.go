@@ -435,6 +435,25 @@ func TestALossIsSeenWhilePermitsArePassedOn(t *testing.T) {
 	})
 }
 
+// Who waits for room to ask the nodes hears that a permit has been passed to it.
+func TestAPermitIsPassedToWhoHasNoRoomToAsk(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		s := p.permits(1)
+		first := granted(t, acquire(bg, s, 1))
+		waiter := acquire(bg, s, 1)
+		time.Sleep(100 * time.Millisecond)
+		requireQueued(t, s, 1)
+		lock.CrowdAdmissions(p.locks)
+		asked := w.commands(permitAcquireRuns)
+		time.Sleep(time.Minute) // it looks by itself every 30 seconds
+		require.Equal(t, asked, w.commands(permitAcquireRuns), "there is no room")
+		requireBlocked(t, waiter)
+		require.NoError(t, first.Release(bg))
+		require.NoError(t, granted(t, waiter).Release(bg))
+	})
+}
+
 // A handing is permits that are passed on while something else happens to them.
 type handing struct {
 	*testing.T

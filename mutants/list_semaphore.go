@@ -323,6 +323,14 @@ var semaphoreMutants = []Mutant{
 		Tests:   "^TestPermitsArePassedOnWithoutACommand$",
 	},
 	{
+		Name:    "whoever waits for room to ask is not told that he was passed a permit",
+		File:    "lock/queuer.go",
+		Old:     "\tcase <-q.place.listen():\n\t\treturn nil\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestAPermitIsPassedToWhoHasNoRoomToAsk$",
+	},
+	{
 		Name:    "one waits here for ever",
 		File:    "lock/relay.go",
 		Old:     "left = maxHere - now.Sub(q.began)",
