@@ -168,7 +168,7 @@ func ExampleLease_Context() {
 	nodes, disconnect := connect(1)
 	defer disconnect()
 	ctx := context.Background()
-	locks, err := lock.NewClient(nodes, lock.WithTTL(300*time.Millisecond))
+	locks, err := lock.NewClient(nodes)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func ExampleLease_Extend() {
 		log.Fatal(err)
 	}
 	defer locks.Close()
-	orders := reentrant.New(locks, "orders:42", lock.WithTTL(time.Second), lock.WithoutWatchdog())
+	orders := reentrant.New(locks, "orders:42", lock.WithTTL(10*time.Second), lock.WithoutWatchdog())
 
 	lease, err := orders.Lock(ctx)
 	if err != nil {
@@ -218,8 +218,8 @@ func ExampleLease_Extend() {
 	if err := lease.Extend(ctx, time.Minute); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("more than 59 s left:", time.Until(lease.Deadline()) > 59*time.Second)
-	// Output: more than 59 s left: true
+	fmt.Println("more than 30 s left:", time.Until(lease.Deadline()) > 30*time.Second)
+	// Output: more than 30 s left: true
 }
 
 // A Lock that gave up tells who has the lock.

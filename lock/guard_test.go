@@ -128,7 +128,7 @@ func TestNodeVotesOnceItIsOlderThanTheGuard(t *testing.T) {
 		s := redistest.Start(t)
 		var log logbook
 		c, err := lock.NewClient([]redis.UniversalClient{s.Client(t)},
-			lock.WithTTL(time.Second), lock.WithRestartGuard(12*time.Second), unhurried, log.option()) // asked before that is over
+			lock.WithTTL(10*time.Second), lock.WithRestartGuard(12*time.Second), unhurried, log.option()) // asked before that is over
 		require.NoError(t, err)
 		defer c.Close()
 		redistest.Eventually(t, time.Minute, func() bool { return len(log.lines("restart guard", "level=WARN")) == 1 }, "it is logged")

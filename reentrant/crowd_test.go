@@ -188,7 +188,7 @@ func TestAHolderInAnotherGoroutineCanUnlock(t *testing.T) {
 
 func TestTokensOfIdleNamesExpire(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 3, lock.WithTokenRetention(2*time.Second), lock.WithTTL(time.Second))
+	r := newRig(t, 3, lock.WithTokenRetention(7*time.Second), lock.WithTTL(6*time.Second))
 	lease, err := r.mutex().Lock(bg)
 	require.NoError(t, err)
 	require.NoError(t, lease.Unlock(bg))

@@ -65,8 +65,8 @@ func TestReleasedTwice(t *testing.T) {
 
 func TestReleasedAfterALoss(t *testing.T) {
 	everywhere(t, func(t *testing.T, r *rig) {
-		s := r.semaphore(t, 2, lock.WithTTL(500*time.Millisecond), lock.WithoutWatchdog())
-		p := take(t, s, 2)
+		s := r.semaphore(t, 2)
+		p := take(t, r.semaphore(t, 2, lock.WithTTL(short), lock.WithoutWatchdog()), 2)
 		ctx := p.Context(bg)
 		<-p.Done()
 		require.ErrorIs(t, context.Cause(ctx), lock.ErrLost)

@@ -90,7 +90,7 @@ func TestNodesThatForgetGiveNoSlotTwice(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{3, 5} {
 		r := newRig(t, n)
-		s, other := r.semaphore(t, 3, lock.WithTTL(short)), r.semaphore(t, 3)
+		s, other := r.semaphore(t, 3, lock.WithTTL(6*short)), r.semaphore(t, 3)
 		two := take(t, s, 2)
 		has := func(server *redistest.Server) bool {
 			held, err := server.Client(t).HExists(bg, "lock:{limit}", two.ID()).Result()

@@ -26,7 +26,8 @@ var renewing = rules{
 		l := t.on(t.client(lock.WithTTL(3*drift), lock.WithClockDrift(0, drift)))
 		lease := t.acquire(bg, l)
 		first := lease.Deadline()
-		t.eventually(func() bool { return lease.Deadline().After(first) }, "the deadline moves")
+		t.eventually(func() bool { return lease.Deadline().After(first) || lease.Err() != nil }, "the deadline moves")
+		require.NoError(t, lease.Err())
 		t.requireCount(l, 1)
 		t.requireKeysOutlive(lease, drift)
 		t.unlock(lease)
@@ -37,10 +38,14 @@ var renewing = rules{
 		outer := t.acquire(bg, l)
 		inner := t.acquire(outer.Context(bg), l)
 		first := inner.Deadline()
-		t.eventually(func() bool { return outer.Deadline().After(first) && inner.Deadline().After(first) }, "both move")
+		t.eventually(func() bool {
+			return outer.Deadline().After(first) && inner.Deadline().After(first) || inner.Err() != nil
+		}, "both move")
+		require.NoError(t, inner.Err())
 		t.unlock(outer)
 		second := inner.Deadline()
-		t.eventually(func() bool { return inner.Deadline().After(second) }, "the one that is left moves on")
+		t.eventually(func() bool { return inner.Deadline().After(second) || inner.Err() != nil }, "the one that is left moves on")
+		require.NoError(t, inner.Err())
 		t.unlock(inner)
 	},
 
@@ -50,7 +55,8 @@ var renewing = rules{
 		lease := t.acquire(ctx, l)
 		cancel()
 		first := lease.Deadline()
-		t.eventually(func() bool { return lease.Deadline().After(first) }, "it is renewed")
+		t.eventually(func() bool { return lease.Deadline().After(first) || lease.Err() != nil }, "it is renewed")
+		require.NoError(t, lease.Err())
 		t.unlock(lease)
 	},
 
