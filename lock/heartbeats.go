@@ -66,12 +66,9 @@ func (b *heartbeats) renew() {
 			p.poll()
 		}
 	}
-	engine, k, t := b.engine, b.kind, b.contest.tenure
+	engine, k := b.engine, b.kind
 	c.watchdog.Set(&b.ward, time.Now().Add(engine.set.sign()), time.Time{})
 	c.mu.Unlock()
-	if t != nil {
-		t.dismiss() // the hold in progress may be long
-	}
 	for len(ids) > 0 {
 		n := min(len(ids), maxBeat)
 		b.beat(engine, k, ids[:n])

@@ -211,7 +211,7 @@ func (q *queuer) exit() {
 }
 
 // passed implements turns. The lock may be passed on by the nodes, by a reader to its followers,
-// within a tenure that writes, and as permits. The queuer's place on the nodes is given back then.
+// within a tenure that writes, and as permits. The queuer's place on the nodes is given back then, or soon.
 func (q *queuer) passed() *Lease {
 	if q.place == nil {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/holdfast-go/holdfast/redlock"
 )
@@ -24,10 +25,15 @@ import (
 // Waiters of this process have the order of their tickets. If one in the run cannot be served now,
 // nobody behind it is, and the nodes decide.
 //
-// The waiters that were served leave the queues on the nodes together: with the tenure's release, or
-// before, once no more are to follow or with the next sign of life. A leave that comes to a node after
-// the release wakes the next one, and each of them would tell another one on a node that has not
-// granted the tenure; so they leave in one command.
+// The waiters that were served leave the queues on the nodes together, with the tenure's release. A
+// leave that comes to a node after the release wakes the next one, and each of them would tell another
+// one on a node that has not granted the tenure; so they leave in one command. They leave before the
+// release only if the hold in progress lasts for longer than maxServed: until they have left, a node on
+// which the tenure is ended by force takes the first of them for the next one, and wakes nobody else.
+
+// maxServed is how long a hold may last before those that were served within its tenure before it leave
+// the queues on the nodes.
+const maxServed = 50 * time.Millisecond
 
 // lineUp records the run of t, which b has granted. The lease is not known to anybody yet.
 func (t *tenure) lineUp(b *redlock.Ballot) {
@@ -59,16 +65,21 @@ func (t *tenure) lineUp(b *redlock.Ballot) {
 }
 
 // served takes w, which was to have a place of its own and has been served within t, out of the queues
-// on the nodes: at once, or with those that follow.
+// on the nodes: with the release of t, or before if the hold that has begun lasts. A lock that several can
+// have is not free for the next one before that, so it happens at once.
 func (t *tenure) served(w *tenure) {
-	c := t.engine.client
-	c.mu.Lock()
 	t.mu.Lock()
 	t.leaving = append(t.leaving, w)
-	last := t.ended || t.nextInRun() == nil
+	now := t.ended || t.engine.shared != nil // if it has ended, the release may have been sent
+	switch {
+	case now:
+	case t.dismissal == nil:
+		t.dismissal = time.AfterFunc(maxServed, t.dismiss)
+	default:
+		t.dismissal.Reset(maxServed)
+	}
 	t.mu.Unlock()
-	c.mu.Unlock()
-	if last {
+	if now {
 		t.dismiss()
 	}
 }

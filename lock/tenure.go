@@ -61,6 +61,7 @@ type tenure struct {
 	*numbering               // of a semaphore's; nil: of any other
 	run        []*place      // of a fair lock's: the queuers here that may follow within it, the next one first
 	leaving    []*tenure     // those of queuers that have followed, and are still in the queues on the nodes
+	dismissal  *time.Timer   // has them leave before its release; nil: there were none yet
 	along      []string      // ids of those that leave with its release
 	pause      time.Duration // until it is renewed because a node lacks it; 0: none has of late
 }

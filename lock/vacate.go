@@ -20,7 +20,7 @@ const lastCall = 2 * time.Second
 // successor is nil unless the release is quiet and of a lock with a queue.
 func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 	t.footprint.Close()
-	until := t.takeAlong()
+	until, sends := t.takeAlong()
 	next := ""
 	if successor != nil {
 		next = successor.id
@@ -33,24 +33,29 @@ func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 		Yes:       t.engine.vacated,
 		Removes:   true,
 		Footprint: t.footprint,
+		Flush:     sends,
 		Until:     until,
 		Unsent:    2 * t.engine.client.group.NodeTimeout(), // Unlock has a bound
 	}
 }
 
 // takeAlong has the release of t take those that were served within it out of the queues. One that a
-// node may yet queue leaves by a command of its own, sent before the release. takeAlong returns a time
-// by which nodes can no longer have any of them, or t itself.
-func (t *tenure) takeAlong() (until time.Time) {
+// node may yet queue leaves by a command of its own, sent with the release. takeAlong returns a time by
+// which nodes can no longer have any of them, or t itself, and whether there are such commands.
+func (t *tenure) takeAlong() (until time.Time, sends bool) {
 	t.mu.Lock()
 	leaving := t.leaving
 	t.leaving = nil
+	if t.dismissal != nil {
+		t.dismissal.Stop()
+	}
 	until = t.outlives()
 	t.mu.Unlock()
 	for _, w := range leaving {
 		w.footprint.Close()
 		if t.engine.shared != nil || !t.footprint.Absorb(w.footprint) {
 			t.engine.client.group.Draft(w.vacation(false, nil)).Prepare()
+			sends = true
 			continue
 		}
 		w.mu.Lock()
@@ -63,7 +68,7 @@ func (t *tenure) takeAlong() (until time.Time) {
 			until = outlives
 		}
 	}
-	return until
+	return until, sends
 }
 
 // dismiss takes those that were served within t out of the queues, without the release of t.

@@ -159,4 +159,20 @@ var redlockLaneMutants = []Mutant{
 		Package: "redlock",
 		Tests:   "^TestLagOfABusyProcessIsNotTheNodesAndIsSoonForgotten$",
 	},
+	{
+		Name:    "what was prepared waits for a removal that asks nobody",
+		File:    "redlock/ballot.go",
+		Old:     "			if b.motion.Flush {\n				l.flush()\n			}\n",
+		New:     "",
+		Package: "redlock",
+		Tests:   "^TestARemovalSendsWhatWasPreparedToNodesThatItNeedNotAsk$",
+	},
+	{
+		Name:    "a part of a removal is taken for all of it",
+		File:    "redlock/op.go",
+		Old:     "o.halved = mark || m.Footprint.isShared()",
+		New:     "o.halved = mark",
+		Package: "redlock",
+		Tests:   "^TestAPartOfARemovalOwesWhatTheHoldHasAbsorbed$",
+	},
 }

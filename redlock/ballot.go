@@ -34,6 +34,8 @@ type Motion struct {
 	// Removal, for Removes, makes the call for a node on which a creating command may run later,
 	// which takes a mark, or which has not confirmed an earlier call. nil: Call is used.
 	Removal func(mark, again bool) lua.Call
+	// Flush, for Removes, has what was prepared before be sent also to nodes that need not be asked.
+	Flush bool
 	// Narrow makes the call that touches only the key of Call, for a Cluster that is moving the
 	// slot and has the other keys elsewhere (TRYAGAIN); nil: there is none.
 	Narrow func() lua.Call
@@ -170,6 +172,9 @@ func (b *Ballot) submit(to func(*lane, *op)) {
 			b.vote(o, Answer{Vote: No})
 		case o.needless():
 			b.vote(o, Answer{Vote: Yes, unasked: true})
+			if b.motion.Flush {
+				l.flush()
+			}
 		default:
 			to(l, o)
 		}

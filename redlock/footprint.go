@@ -5,12 +5,13 @@ import (
 	"sync"
 )
 
-// A Footprint records which nodes have the key of one hold, or may have it. The end of the hold has
-// to clean it up. It is safe for concurrent use; create one with [Group.NewFootprint] for each
+// A Footprint records which nodes have the key of one hold, or of those that it has absorbed, or may
+// have one. The end of the hold has to clean it up. It is safe for concurrent use; create one with [Group.NewFootprint] for each
 // hold.
 type Footprint struct {
 	mu     sync.Mutex
 	closed bool     // the hold has ended: nothing may create the key any more
+	others bool     // it has absorbed some
 	few    [5]trace // of the first nodes
 	more   *[]trace // of the others; nil: there are none
 }
@@ -67,6 +68,7 @@ func (f *Footprint) Absorb(other *Footprint) bool {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.others = true
 	for i := range other.size() {
 		t, o := f.trace(i), other.trace(i)
 		t.present, t.late = t.present || o.present, t.late || o.late
@@ -105,6 +107,13 @@ func (f *Footprint) remove(node int) (needed, mark bool) {
 	t := f.trace(node)
 	mark = t.flying > 0 || t.unknown
 	return t.present || mark, mark
+}
+
+// isShared reports whether the removal of f's hold is that of others, too.
+func (f *Footprint) isShared() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.others
 }
 
 // removed records that node has confirmed the removal.

@@ -2,6 +2,7 @@ package redlock_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -52,5 +53,22 @@ func TestAHoldThatANodeMayYetHearOfIsNotAbsorbed(t *testing.T) {
 	redistest.Eventually(t, within, func() bool { return one.footprint.Absorb(other.footprint) }, "it has answered")
 	for i := range proxies {
 		require.True(t, one.footprint.Has(i))
+	}
+}
+
+// What was prepared is sent with a removal that says so, also to nodes that do not have what that removes.
+func TestARemovalSendsWhatWasPreparedToNodesThatItNeedNotAsk(t *testing.T) {
+	_, proxies, clients := proxied(t, 3)
+	g := hasty(t, time.Minute, clients...)
+	one, other := newHold(t, g, "orders"), newHold(t, g, "invoices")
+	m := other.acquire()
+	m.All = true
+	require.True(t, decide(t, g, m).Won())
+	g.Draft(other.release()).Prepare()
+	m = one.release()
+	m.Flush = true
+	require.True(t, decide(t, g, m).Won(), "it is nowhere")
+	for i, p := range proxies {
+		redistest.Eventually(t, within, func() bool { return p.Commands(releaseCall) == 1 && !other.footprint.Has(i) }, "node %d", i)
 	}
 }

@@ -83,7 +83,7 @@ func (o *op) choose() (call lua.Call, ok bool) {
 			return lua.Call{}, false
 		}
 		if o.narrow {
-			o.halved = mark
+			o.halved = mark || m.Footprint.isShared()
 			return m.Narrow(), true
 		}
 		if (mark || o.again) && m.Removal != nil {
