@@ -165,10 +165,10 @@ func (a *acquisition) wait(i int) error {
 // namesakes returns the range of the locks with the name of lock i: from first up to, but not
 // including, end.
 func (a *acquisition) namesakes(i int) (first, end int) {
-	name := a.locks[i].Name()
-	for first = i; first > 0 && a.locks[first-1].Name() == name; first-- {
+	name := rank(a.locks[i])
+	for first = i; first > 0 && rank(a.locks[first-1]) == name; first-- {
 	}
-	for end = i + 1; end < len(a.locks) && a.locks[end].Name() == name; end++ {
+	for end = i + 1; end < len(a.locks) && rank(a.locks[end]) == name; end++ {
 	}
 	return first, end
 }
@@ -190,7 +190,7 @@ func (a *acquisition) pause() {
 	a.rivals = min(2*a.rivals, maxPause)
 	select {
 	case <-timer.C:
-	case <-a.ctx.Done(): // Lock will report that, with the holder
+	case <-a.ctx.Done(): // Lock will report that
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/holdfast-go/holdfast/lock"
 )
@@ -28,8 +29,9 @@ var errNone = errors.New("multi: there is no lock to take")
 // the first call.
 //
 // A lock that is given twice, or two locks of one name on one client, are one lock: the second is a
-// re-entry of the first. Locks of one name on different nodes work, but see the package
-// documentation.
+// re-entry of the first. So of a read-write lock, the writer may be followed by the reader, but not the
+// other way round ([lock.ErrUpgrade]); the writer alone does. Locks of one name on different nodes work,
+// but see the package documentation.
 func New(locks ...lock.Locker) *Mutex {
 	m := &Mutex{locks: make([]lock.Locker, len(locks)), given: make([]int, len(locks))}
 	order := make([]int, len(locks))
@@ -39,11 +41,24 @@ func New(locks ...lock.Locker) *Mutex {
 		}
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(locks[i].Name(), locks[j].Name()) })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(rank(locks[i]), rank(locks[j])) })
 	for at, i := range order {
 		m.locks[at], m.given[i] = locks[i], at
 	}
 	return m
+}
+
+// rank is what locks are ordered by. It is the name; but as long as a name has no braces, its key has them
+// (lua.NewKeys), so a name that consists of braces and such a name is another way to write the latter, and must
+// have the same place in the order.
+func rank(l lock.Locker) string {
+	name := l.Name()
+	if inner, opened := strings.CutPrefix(name, "{"); opened {
+		if inner, closed := strings.CutSuffix(inner, "}"); closed && inner != "" && !strings.ContainsAny(inner, "{}") {
+			return inner
+		}
+	}
+	return name
 }
 
 // Lock blocks until all the locks are held or ctx is done. If ctx carries an owner that already

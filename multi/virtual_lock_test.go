@@ -85,6 +85,22 @@ func TestWaitHoldsWhatIsBeforeAndNothingBehind(t *testing.T) {
 	})
 }
 
+// A name in braces is another way to write the one without, so it has the same place in the order. Others would wait in a
+// circle with whoever writes it without.
+func TestANameInBracesHasThePlaceOfTheOneWithout(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		for _, name := range []string{"m", "{m}"} {
+			before, behind := try(t, w.client(), "m"), try(t, w.client(), "p")
+			waits := blocked(bg, t, multi.New(of(w.client(), "p", name)...))
+			require.NoError(t, before.Unlock(bg))
+			require.NotEmpty(t, w.holders("m")[0], "%s, waiting for p", name)
+			require.NoError(t, behind.Unlock(bg))
+			require.NoError(t, await(t, waits).Unlock(bg))
+			w.requireFree("m", "p")
+		}
+	})
+}
+
 // Each name that was waited for is kept, so a call waits once for each at the most.
 func TestNameThatWasWaitedForIsKept(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
