@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lock"
@@ -21,6 +22,9 @@ const (
 	// A leader writes its name right after its election. A look that comes in between is repeated.
 	namePause = 10 * time.Millisecond
 	nameLooks = 20
+	// lingers is the end of the holder's id if the lock is only kept from others, for the rest of a minimum
+	// hold or after a loss: nobody leads then (see lock.State).
+	lingers = " lingers"
 )
 
 // Leader tells who leads, as a quorum of nodes sees it. The error is [ErrNoLeader] if nobody does,
@@ -34,7 +38,7 @@ func (e *Election) Leader(ctx context.Context) (Term, error) {
 		switch {
 		case err != nil:
 			return Term{}, fmt.Errorf("election: %w", err)
-		case s.Status == lock.StatusFree:
+		case s.Status == lock.StatusFree, strings.HasSuffix(s.Holder, lingers):
 			return Term{}, fmt.Errorf("election %q: %w", e.Name(), ErrNoLeader)
 		}
 		// Undecided means that a quorum is being found, or that there cannot be one.

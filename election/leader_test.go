@@ -128,6 +128,40 @@ func TestWatchTellsEachChangeOnce(t *testing.T) {
 	})
 }
 
+// Somebody has resigned, or was lost, and the lock is kept from others for a while: nobody leads.
+func TestNobodyLeadsWhileTheLockIsKept(t *testing.T) {
+	const kept = 10 * time.Second
+	for name, c := range map[string]struct {
+		opt  lock.Option
+		lead func(context.Context, election.Term) error
+	}{
+		"for a minimum hold": {lock.WithMinHold(kept), leadFor(time.Second)},
+		"for a rest":         {lock.WithRest(kept), follow},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorlds(t, func(t *testing.T, w *world) {
+				ctx, stop := context.WithCancel(bg)
+				changes, over := watch(ctx, w.candidate("").Election)
+				time.Sleep(time.Second)
+				first := w.candidate("first")
+				first.Election = election.New(first.locks, "scheduler", "first", c.opt, lock.WithTTL(2*time.Second), lock.WithMaxHold(2*time.Second))
+				go func() { _ = first.Run(bg, first.leads(c.lead)) }()
+				time.Sleep(4 * time.Second)
+				_, err := first.Leader(bg)
+				require.ErrorIs(t, err, election.ErrNoLeader)
+				all := changes()
+				require.Len(t, all, 3, "nobody, somebody, nobody")
+				require.ErrorIs(t, all[0].err, election.ErrNoLeader)
+				require.Equal(t, "first", all[1].term.Candidate)
+				require.ErrorIs(t, all[2].err, election.ErrNoLeader)
+				stop()
+				<-over
+				require.NoError(t, first.locks.Close())
+			})
+		})
+	}
+}
+
 // Nodes that are away for a while, and connections that break, end no watch.
 func TestWatchGoesOnAfterAnOutage(t *testing.T) {
 	inWorlds(t, func(t *testing.T, w *world) {
