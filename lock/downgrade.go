@@ -9,6 +9,9 @@ import "context"
 // A node that has not heard of it lets nobody read until the next renewal, which repeats the
 // message.
 func (h *hold) downgrade(ctx context.Context) error {
+	if h.isOver() {
+		return nil // the last lease to read has ended meanwhile
+	}
 	h.slot.takeBack() // the same owner may be about to write again
 	defer h.slot.give()
 	c := h.engine.client

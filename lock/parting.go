@@ -13,6 +13,10 @@ import (
 //
 // As in a single Unlock, the release is sent after the renewal in flight: no renewal may follow a
 // release (trap 21).
+//
+// A drafted release keeps the turn of its slot until it is decided, and nothing that waits for a turn
+// comes before that: the rest of another parting, of this call or of another call of the same owner,
+// may wait for this very turn.
 type parting struct {
 	lease *Lease
 	err   *error
@@ -45,16 +49,19 @@ func part(ctx context.Context, partings []parting) {
 		runtime.Gosched() // let the next ones come along
 	}
 	if len(ballots) > 0 {
-		rest = append(rest, func(ctx context.Context) { redlock.SendTogether(ctx, ballots...) })
+		rest = append(rest, func(ctx context.Context) {
+			redlock.SendTogether(ctx, ballots...)
+			for i := range partings {
+				if p := &partings[i]; p.ballot != nil {
+					p.conclude(ctx)
+				}
+			}
+		})
 	}
 	redlock.Together(ctx, rest...)
 	rest = nil
 	for i := range partings {
-		p := &partings[i]
-		if p.ballot != nil {
-			p.conclude(ctx)
-		}
-		if p.rest != nil {
+		if p := &partings[i]; p.rest != nil {
 			rest = append(rest, p.rest)
 		}
 	}

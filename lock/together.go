@@ -2,7 +2,9 @@ package lock
 
 import (
 	"context"
+	"fmt"
 	"runtime/trace"
+	"slices"
 
 	"github.com/holdfast-go/holdfast/internal/kind"
 	"github.com/holdfast-go/holdfast/redlock"
@@ -26,9 +28,16 @@ func Together(ctx context.Context, calls ...func(context.Context)) {
 // answer needs no goroutine; any other lock gets one.
 //
 // It says nothing of the order in which the locks are taken, and gives nothing back if some of
-// them are refused. Use package multi to take several locks, all or nothing.
+// them are refused. Use package multi to take several locks, all or nothing. If one of them is nil, none
+// is taken.
 func TryTogether(ctx context.Context, locks ...Locker) (leases []*Lease, errs []error) {
 	leases, errs = make([]*Lease, len(locks)), make([]error, len(locks))
+	if i := slices.Index(locks, nil); i >= 0 {
+		for j := range errs {
+			errs[j] = fmt.Errorf("lock: lock %d of %d is nil", i+1, len(locks))
+		}
+		return leases, errs
+	}
 	if len(locks) == 1 {
 		leases[0], errs[0] = locks[0].TryLock(ctx)
 		return leases, errs
