@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
@@ -72,6 +73,8 @@ func (e *AcquireError) Error() string {
 		switch {
 		case e.TTL < 0:
 			s.WriteString(", whose key has no TTL")
+		case e.TTL > 0 && strings.HasSuffix(e.Holder, lua.Lingers):
+			fmt.Fprintf(&s, ", which keeps it for another %v", e.TTL.Round(time.Millisecond))
 		case e.TTL > 0:
 			fmt.Fprintf(&s, ", which ends in %v unless renewed", e.TTL.Round(time.Millisecond))
 		}

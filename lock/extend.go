@@ -90,12 +90,13 @@ func (h *hold) extend(ctx context.Context, ttl time.Duration) (validity time.Tim
 func (t *tenure) extension(ttl time.Duration) redlock.Motion {
 	t.mu.Lock()
 	count, token, noted, reads := t.count(), t.reserve.top, !t.written.IsZero(), t.reads
+	lasts := t.lasting(ttl)
 	t.mu.Unlock()
 	e := lua.Extend{
 		Keys:      t.keys(),
 		Hold:      t.id,
 		Count:     count,
-		TTL:       t.engine.set.extended(ttl),
+		TTL:       lasts,
 		Token:     token,
 		Retention: t.engine.client.retention,
 		Queued:    t.engine.order == queued,

@@ -17,10 +17,22 @@ import (
 func (t *tenure) stays() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.minimum()
+}
+
+// minimum returns what is left of the minimum hold. Called with mu held.
+func (t *tenure) minimum() time.Duration {
 	if t.engine.set.minHold == 0 || t.since.IsZero() {
 		return 0
 	}
 	return max(0, time.Until(t.since.Add(t.engine.set.minHold)))
+}
+
+// lasting returns the TTL with which nodes write the key when its leases are to be valid for ttl: a node
+// that lacked it, or on which the hold reads from then on, is to keep it for the rest of the minimum hold,
+// too. Called with mu held.
+func (t *tenure) lasting(ttl time.Duration) time.Duration {
+	return t.engine.set.extended(max(ttl, t.minimum()))
 }
 
 // rests returns how long the lock stays taken after its loss.
@@ -38,7 +50,6 @@ func (t *tenure) rests() time.Duration {
 // then, so no late command can prolong it. A node that does not confirm is asked again, as for a
 // release.
 func (t *tenure) keeping(d time.Duration) redlock.Motion {
-	t.dismiss()
 	t.footprint.Close()
 	t.mu.Lock()
 	noted, until := !t.written.IsZero(), t.outlives()

@@ -98,7 +98,7 @@ func WithNote(note string) Option {
 // than the clocks of its starters differ, such as a job that many machines start in the same
 // minute: late starters find the lock taken. It does not suit locks that are taken together
 // (package multi), because a part that is given back stays taken, too. A restart guard must be at
-// least as long as d. With the default, 0, an unlocked lock is free.
+// least as long as d. For a re-entry it has no effect. With the default, 0, an unlocked lock is free.
 func WithMinHold(d time.Duration) Option {
 	return option(func(s *settings) { s.minHold = d })
 }
@@ -107,8 +107,8 @@ func WithMinHold(d time.Duration) Option {
 // lost its lease. Nobody has the lock meanwhile, so commands that this holder has already sent can
 // arrive before the next holder begins. It is for resources that cannot check fencing tokens: a
 // delay makes an accident less likely, and a token prevents it. A release, and ForceUnlock, free
-// the lock at once. A restart guard must be at least as long as the TTL and d together. The default
-// is 0.
+// the lock at once. A restart guard must be at least as long as the TTL and d together. For a re-entry
+// it has no effect. The default is 0.
 func WithRest(d time.Duration) Option {
 	return option(func(s *settings) { s.rest = d })
 }

@@ -12,6 +12,7 @@ import (
 func (t *tenure) repair(missing []bool, ttl time.Duration) {
 	t.mu.Lock()
 	count, token, ended, reads := t.count(), t.reserve.top, t.ended, t.reads
+	lasts := t.lasting(ttl)
 	t.mu.Unlock()
 	if missing == nil || ended {
 		return
@@ -20,7 +21,7 @@ func (t *tenure) repair(missing []bool, ttl time.Duration) {
 		Keys:      t.keys(),
 		Hold:      t.id,
 		Count:     count,
-		TTL:       t.engine.set.extended(ttl),
+		TTL:       lasts,
 		Token:     token,
 		Retention: t.engine.client.retention,
 		Guard:     t.engine.client.guard,

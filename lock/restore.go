@@ -61,12 +61,13 @@ func (t *tenure) restoration(ttl time.Duration) redlock.Motion {
 	g := t.engine.client.group
 	t.mu.Lock()
 	count, token, since, reads := t.count(), t.reserve.top, t.since, t.reads
+	lasts := t.lasting(ttl)
 	t.mu.Unlock()
 	r := lua.Restore{
 		Keys:      t.keys(),
 		Hold:      t.id,
 		Count:     count,
-		TTL:       t.engine.set.extended(ttl),
+		TTL:       lasts,
 		Token:     token,
 		Retention: t.engine.client.retention,
 		// Later answers do not count.

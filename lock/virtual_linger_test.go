@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/readwrite"
+	"github.com/holdfast-go/holdfast/semaphore"
 )
 
 // A lock that stays taken when nobody works under it any more.
@@ -95,6 +97,56 @@ func TestAMinHoldOutlastsTheWork(t *testing.T) {
 }
 
 // Whoever waits for it has it then, in the same process as well.
+// Nodes that come back empty, one after the other, get the hold back for what is left of its minimum.
+func TestAMinHoldOutlastsNodesThatForget(t *testing.T) {
+	const least = 3 * time.Minute
+	for _, kind := range []string{"reentrant", "fair", "writer", "reader", "permit"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+				of := func(p *process, opts ...lock.Option) lock.Locker {
+					switch m := readwrite.New(p.locks, "orders", opts...); kind {
+					case "writer":
+						return m
+					case "reader":
+						return m.RLocker()
+					case "permit":
+						return semaphore.New(p.locks, "orders", 1, opts...).Locker(1)
+					}
+					return p.kinds(opts...)[kind]
+				}
+				l := w.lock(of(w.process(), lock.WithMinHold(least)))
+				start := time.Now()
+				for _, n := range w.nodes {
+					time.Sleep(defaultTTL) // it has been renewed since
+					n.Restart()
+				}
+				time.Sleep(defaultTTL)
+				require.NoError(t, l.Unlock(bg))
+				rival := of(w.process())
+				if kind == "reader" {
+					rival = readwrite.New(w.process().locks, "orders")
+				}
+				around(t, least, firstGrant(t, rival, start))
+			})
+		})
+	}
+}
+
+// A hold that goes on to read keeps others from writing for the minimum that it had to write.
+func TestAMinHoldOutlastsADowngrade(t *testing.T) {
+	const least = 3 * time.Minute
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		m := readwrite.New(w.process().locks, "orders", lock.WithMinHold(least))
+		writes := w.lock(m)
+		start := time.Now()
+		reads := w.lockIn(writes.Context(bg), m.RLocker())
+		require.NoError(t, writes.Unlock(bg))
+		time.Sleep(time.Second)
+		require.NoError(t, reads.Unlock(bg))
+		around(t, least, firstGrant(t, readwrite.New(w.process().locks, "orders"), start))
+	})
+}
+
 func TestWaitersHaveALockWhenItsMinHoldIsOver(t *testing.T) {
 	const least = 10 * time.Second
 	for _, kind := range []string{"reentrant", "fair"} {
@@ -155,7 +207,7 @@ func TestALockThatLingersIsSeenAndCanBeEnded(t *testing.T) {
 				require.Equal(t, "nightly export", s.Note)
 				require.InDelta(t, least, s.TTL, float64(5*time.Millisecond))
 				_, err = rival.TryLock(bg)
-				require.ErrorContains(t, err, "lingers (web-3: nightly export), which ends in 10s")
+				require.ErrorContains(t, err, "lingers (web-3: nightly export), which keeps it for another 10s")
 				ended, err := rival.(lock.Inspector).ForceUnlock(bg)
 				require.NoError(t, err)
 				require.True(t, ended)
