@@ -452,6 +452,7 @@ func TestALockIsGivenBackToWriteAndToReadTogether(t *testing.T) {
 			ctx := lock.WithOwner(bg)
 			leases := []*lock.Lease{w.lockIn(ctx, m), w.lockIn(ctx, m.RLocker())}
 			unlockTogether(t, leases[order[0]], leases[order[1]])
+			time.Sleep(time.Second) // a node that was not waited for
 			w.requireFree(m)
 		}
 	})
@@ -471,6 +472,7 @@ func TestLocksAreGivenBackCrosswise(t *testing.T) {
 			both.Go(func() { unlockTogether(t, aw, br) })
 			both.Go(func() { unlockTogether(t, bw, ar) })
 			both.Wait()
+			time.Sleep(time.Second) // a node that was not waited for
 			w.requireFree(a, b)
 		}
 	})

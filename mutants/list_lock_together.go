@@ -101,8 +101,8 @@ var trialMutants = []Mutant{
 	{
 		Name:    "locks are released one after the other",
 		File:    "lock/parting.go",
-		Old:     "redlock.SendTogether(ctx, ballots...) })",
-		New:     "\n			for _, b := range ballots {\n				b.Send(ctx)\n				_ = b.Wait(ctx)\n			}\n		})",
+		Old:     "			redlock.SendTogether(ctx, ballots...)\n",
+		New:     "			for _, b := range ballots {\n				b.Send(ctx)\n				_ = b.Wait(ctx)\n			}\n",
 		Package: "lock",
 		Tests:   "^TestTriesTogetherOfSeveralClientsLeaveAtOnce$",
 	},

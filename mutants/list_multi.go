@@ -5,8 +5,8 @@ var multiMutants = []Mutant{
 	{
 		Name:    "the caller's order, not the names'",
 		File:    "multi/mutex.go",
-		Old:     "return cmp.Compare(locks[i].Name(), locks[j].Name())",
-		New:     "return 0 * cmp.Compare(locks[i].Name(), locks[j].Name())",
+		Old:     "return cmp.Compare(rank(locks[i]), rank(locks[j]))",
+		New:     "return 0 * cmp.Compare(rank(locks[i]), rank(locks[j]))",
 		Package: "multi",
 		Tests:   "^TestOppositeOrdersDoNotWaitInACircle$",
 	},
@@ -303,5 +303,13 @@ var multiMutants = []Mutant{
 		New:     "",
 		Package: "multi",
 		Tests:   "^TestContextsDoNotPileUp$",
+	},
+	{
+		Name:    "a name in braces has a place of its own",
+		File:    "multi/mutex.go",
+		Old:     "			return inner\n",
+		New:     "			return name\n",
+		Package: "multi",
+		Tests:   "^TestANameInBracesHasThePlaceOfTheOneWithout$",
 	},
 }
