@@ -14,6 +14,7 @@
 
 local lingers = ARGV[1] .. ' lingers'
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
+  redis.call('HDEL', KEYS[1], '') -- a full server refuses a script whose first write needs memory
   redis.call('HSET', KEYS[1], lingers, '0') -- before the other goes, or the key would, with its TTL
   redis.call('HDEL', KEYS[1], ARGV[1])
 elseif redis.call('HEXISTS', KEYS[1], lingers) == 0 then

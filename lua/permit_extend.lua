@@ -34,7 +34,8 @@ if not record or slotsOf(record) ~= ARGV[6] or not state.own and not redis.call(
   end
   return (state.closed or not state.none and not open(KEYS[6], KEYS[7], state.own, ARGV[1], ARGV[6])) and -1 or 0
 end
-prolong(KEYS[1], KEYS[5], KEYS[6], KEYS[7], ARGV[1], now, ARGV[2], state.own)
+-- First what needs no memory: a full server refuses a script at the first command that does.
 -- uses extended
 extend(KEYS[1], KEYS[2], KEYS[4], nil, ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], state.count)
+prolong(KEYS[1], KEYS[5], KEYS[6], KEYS[7], ARGV[1], now, ARGV[2], state.own)
 return 1

@@ -16,6 +16,7 @@
 
 -- uses clock, place, queue, permits
 local now = clock()
+redis.call('HDEL', KEYS[1], '') -- a full server refuses a script whose first write needs memory
 spread(KEYS[1], KEYS[2], KEYS[3], KEYS[4], look(KEYS[1], KEYS[2], KEYS[3], KEYS[4], now))
 local lingers = ARGV[1] .. ' lingers'
 local read = redis.call('ZSCORE', KEYS[2], ARGV[1]) or redis.call('ZSCORE', KEYS[2], lingers)

@@ -41,11 +41,12 @@ if not count then
   return (alone or not free and ARGV[6] == '0') and -1 or 0
 end
 local read = redis.call('ZSCORE', KEYS[6], ARGV[1])
+-- First what needs no memory: a full server refuses a script at the first command that does.
+-- uses extended
+extend(KEYS[1], KEYS[2], KEYS[5], KEYS[7], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], count)
 if read or ARGV[6] == '1' then
   prolong(KEYS[1], KEYS[6], ARGV[1], now, ARGV[2])
 end
--- uses extended
-extend(KEYS[1], KEYS[2], KEYS[5], KEYS[7], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], count)
 if not read and ARGV[6] == '1' then
   -- uses written
   written(KEYS[2], ARGV[3])

@@ -19,6 +19,7 @@ sweep(KEYS[1], KEYS[2], now)
 local lingers = ARGV[1] .. ' lingers'
 local read = redis.call('ZSCORE', KEYS[2], ARGV[1]) or redis.call('ZSCORE', KEYS[2], lingers)
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
+  redis.call('HDEL', KEYS[1], '') -- a full server refuses a script whose first write needs memory
   redis.call('HSET', KEYS[1], lingers, '0') -- before the other goes, or the key would, with its TTL
   redis.call('HDEL', KEYS[1], ARGV[1])
 elseif redis.call('HEXISTS', KEYS[1], lingers) == 0 then
