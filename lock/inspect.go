@@ -22,6 +22,9 @@ func (e *engine) Inspect(ctx context.Context) (State, error) {
 		return State{}, fmt.Errorf("inspect %q: %w", e.name, err)
 	}
 	defer e.client.leave()
+	if ctx.Err() != nil { // or it would depend on how fast the nodes answer
+		return State{}, fmt.Errorf("inspect %q: %w", e.name, contextError(ctx))
+	}
 	b, err := e.client.group.Decide(ctx, redlock.Motion{
 		Name: "inspect",
 		Call: lua.Inspect{Keys: e.keys, Guard: e.client.guard, Slots: e.numbered != nil}.Call(),

@@ -358,7 +358,11 @@ func TestAFairWaiterThatIsPassedTheLockAndGivesUpPassesItOnAtOnce(t *testing.T) 
 				cancel()
 			}()
 			l := <-q.served
-			require.Equal(t, start, time.Now())
+			if strings.Contains(l.ID(), q.held.ID()+".") {
+				require.Equal(t, start, time.Now())
+			} else { // the one before it had left before the lock was passed on, and so had it ask
+				require.LessOrEqual(t, time.Since(start), 20*time.Millisecond)
+			}
 			q.held = l
 			if err := <-given; err != nil {
 				require.ErrorIs(t, err, context.Canceled)
