@@ -132,6 +132,7 @@ func TestMessagesAboutOneSubjectAreCountedTogether(t *testing.T) {
 			all = append(all, messages)
 		})
 		ready(t, s)
+		synctest.Wait() // every node listens: Ready waits for a quorum
 		say := func(node int, message string) {
 			publish(t, clients[node], "turns", message)
 			synctest.Wait()
