@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"iter"
 	"strings"
 	"time"
 
@@ -71,20 +72,23 @@ func (c *core) contest(key contestKey) *contest {
 	return ct
 }
 
-// any returns a tenure by which this process has the name; nil: there is none. Called with mu held.
-func (ct *contest) any() *tenure {
-	if n := len(ct.reads); ct.tenure == nil && n > 0 {
-		return ct.reads[n-1]
+// tenures returns those of this process. Called with mu held.
+func (ct *contest) tenures() iter.Seq[*tenure] {
+	return func(yield func(*tenure) bool) {
+		if ct.tenure != nil && !yield(ct.tenure) {
+			return
+		}
+		for _, t := range ct.reads {
+			if !yield(t) {
+				return
+			}
+		}
 	}
-	return ct.tenure
 }
 
 // has returns the tenure called id; nil: there is none. Called with mu held.
 func (ct *contest) has(id string) *tenure {
-	if ct.tenure != nil && ct.tenure.id == id {
-		return ct.tenure
-	}
-	for _, t := range ct.reads {
+	for t := range ct.tenures() {
 		if t.id == id {
 			return t
 		}

@@ -77,7 +77,7 @@ func (ct *contest) tidy() {
 		ct.client.watchdog.Forget(&ct.heartbeats.ward)
 		ct.heartbeats = nil
 	}
-	if ct.any() != nil {
+	if ct.tenure != nil || len(ct.reads) > 0 {
 		return // somebody may come back at any moment
 	}
 	if ct.wakes != nil {

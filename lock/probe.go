@@ -10,10 +10,10 @@ import (
 )
 
 // A probe asks every node once a second whether it still has one of the holds, while its client
-// holds anything. One old hold stands for all, because a node that forgets one has forgotten others. So
-// a node that was restarted or emptied has the holds again soon ([recovery]), even if the client
-// sends nothing else meanwhile. A new connection reveals a new server by itself, and so does an
-// outage that is over.
+// holds anything. The hold that was given to the nodes least recently stands for all: a node that has
+// forgotten any has forgotten this one. So a node that was restarted or emptied has the holds again
+// soon ([recovery]), even if the client sends nothing else meanwhile. A new connection reveals a new
+// server by itself, and so does an outage that is over.
 type probe struct {
 	ward    watchdog.Ward
 	client  *core
@@ -31,8 +31,8 @@ type lacking struct {
 	given uint32 // how often the node had been given a hold by then
 }
 
-// probeLook bounds the number of names that are checked to find one that is held, not waited for.
-const probeLook = 64
+// probeLook bounds how many names and holds are looked at to find the one that is asked for.
+const probeLook = 128
 
 func newProbe(c *core, back *recovery, pause time.Duration) *probe {
 	p := &probe{client: c, back: back, pause: pause, lacking: make([]lacking, c.group.Size())}
@@ -55,31 +55,42 @@ func (p *probe) End() (after func()) { return nil }
 // renew asks the nodes, on the watchdog's goroutine, unless nothing is held.
 func (p *probe) renew() {
 	c := p.client
-	var t *tenure
-	var oldest time.Duration
-	looked := 0
 	c.mu.Lock()
 	p.running = c.held > 0
 	if !p.running {
 		c.mu.Unlock()
 		return
 	}
-	for _, ct := range c.contests { // in a random order
-		if looked++; looked > probeLook {
-			break
-		}
-		if other := ct.any(); other != nil {
-			// A hold that was granted after a node was emptied would not show it.
-			if age := other.age(); t == nil || age > oldest {
-				t, oldest = other, age
-			}
-		}
-	}
+	t := c.leastRecentlyGiven()
 	c.mu.Unlock()
 	if t != nil {
 		p.ask(t)
 	}
 	c.watchdog.Set(&p.ward, time.Now().Add(p.pause), time.Time{})
+}
+
+// leastRecentlyGiven returns the hold, of some, that was given to the nodes least recently: one that a node
+// was given after it was emptied would not show it. nil: there is none yet. Called with mu held.
+func (c *core) leastRecentlyGiven() *tenure {
+	var least *tenure
+	var when time.Time
+	looked := 0
+	for _, ct := range c.contests { // in a random order
+		looked++
+		for t := range ct.tenures() {
+			given := t.lastGiven()
+			if !given.IsZero() && (least == nil || given.Before(when)) {
+				least, when = t, given
+			}
+			if looked++; looked > probeLook {
+				break
+			}
+		}
+		if looked > probeLook {
+			break
+		}
+	}
+	return least
 }
 
 func (p *probe) ask(t *tenure) {

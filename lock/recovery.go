@@ -118,10 +118,7 @@ func (c *core) all() []*tenure {
 	defer c.mu.Unlock()
 	all := make([]*tenure, 0, c.held)
 	for _, ct := range c.contests {
-		if ct.tenure != nil {
-			all = append(all, ct.tenure)
-		}
-		all = append(all, ct.reads...)
+		all = slices.AppendSeq(all, ct.tenures())
 	}
 	return all
 }

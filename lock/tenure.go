@@ -48,6 +48,7 @@ type tenure struct {
 	reserve    reserve
 	backs      uint32        // how often nodes had come back when it was made; immutable
 	since      time.Time     // when it was granted
+	givenAt    time.Time     // when a node was last given it; zero: it is not granted yet
 	ttl        time.Duration // the longest of its leases'
 	longest    time.Duration // TTL that a node was asked for
 	validity   time.Time     // until when a quorum has the key, as far as is known
@@ -142,7 +143,7 @@ func (t *tenure) watch(start time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ward.Owner = t
-	t.since = start
+	t.since, t.givenAt = start, start
 	t.renewAt = start.Add(t.beat() - rand.N(t.ttl/6+1)) // holds taken together part
 	// A node that came back during the acquisition may have forgotten the hold, which was not yet among
 	// those that were renewed then.
@@ -267,14 +268,11 @@ func (t *tenure) holding(name string) bool {
 	return slices.ContainsFunc(t.present, func(h *hold) bool { return h.name() == name })
 }
 
-// age returns how long ago the tenure was granted; 0: it was not.
-func (t *tenure) age() time.Duration {
+// lastGiven returns when a node was last given the hold, with the grant or since; zero: it is not granted yet.
+func (t *tenure) lastGiven() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.since.IsZero() {
-		return 0
-	}
-	return time.Since(t.since)
+	return t.givenAt
 }
 
 // isOver reports whether the tenure has ended.

@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/reentrant"
 )
 
 // probes is when the node was asked whether it has a hold.
@@ -118,6 +119,24 @@ func TestEmptiedNodeIsNoticedThoughHoldsHaveBegunSince(t *testing.T) {
 		for _, l := range append(leases, l) {
 			require.NoError(t, l.Unlock(bg))
 		}
+	})
+}
+
+// A hold that has been renewed since has it there again, and holds with a short TTL are renewed often.
+func TestEmptiedNodeIsNoticedThoughAnOlderHoldHasBeenRenewedSince(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		p := w.probing(virtual.NewHost(w.nodes))
+		often, err := reentrant.New(p.locks, "often", lock.WithTTL(2*time.Second)).Lock(bg) // its renewal gives it back
+		require.NoError(t, err)
+		time.Sleep(time.Millisecond)
+		l := w.lock(p.mutex(lock.WithTTL(time.Hour)))
+		time.Sleep(200 * time.Millisecond)
+		w.nodes[0].Flush()
+		w.loadScripts()
+		time.Sleep(1500 * time.Millisecond)
+		requireHolder(t, l.ID(), w.nodes)
+		require.NoError(t, l.Unlock(bg))
+		require.NoError(t, often.Unlock(bg))
 	})
 }
 

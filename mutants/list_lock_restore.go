@@ -103,10 +103,18 @@ var lockRestoreMutants = []Mutant{
 	{
 		Name:    "any hold is asked for",
 		File:    "lock/probe.go",
-		Old:     "t == nil || age > oldest",
-		New:     "t == nil || age < oldest",
+		Old:     "given.Before(when)",
+		New:     "given.After(when)",
 		Package: "lock",
 		Tests:   "^TestEmptiedNodeIsNoticedThoughHoldsHaveBegunSince$",
+	},
+	{
+		Name:    "what was renewed stands for older ones",
+		File:    "lock/repair.go",
+		Old:     "	t.givenAt = time.Now()\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestEmptiedNodeIsNoticedThoughAnOlderHoldHasBeenRenewedSince$",
 	},
 	{
 		Name:    "a node that is back before the grant is forgotten",

@@ -61,8 +61,8 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "nodes are asked for what writes alone",
 		File:    "lock/probe.go",
-		Old:     "if other := ct.any(); other != nil {",
-		New:     "if other := ct.tenure; other != nil {",
+		Old:     "if !given.IsZero() && (",
+		New:     "if !given.IsZero() && t == ct.tenure && (",
 		Package: "readwrite",
 		Tests:   "^TestThoseWhoReadAreKeptThoughEachNodeForgetsThem",
 	},
