@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -73,7 +74,7 @@ func watch(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 			tell.Linef(name, "is killed during its call")
 		}
 	}
-	state, err := permits.Inspect(ctx)
+	state, err := inspect(ctx, permits)
 	if err != nil {
 		return err
 	}
@@ -93,4 +94,19 @@ func watch(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 	}
 	tell.Textf("All permits are free again: %s", fmt.Sprint(all.Slots()))
 	return all.Release(ctx)
+}
+
+// inspect looks until enough nodes have answered in time.
+func inspect(ctx context.Context, permits *semaphore.Semaphore) (semaphore.State, error) {
+	for {
+		state, err := permits.Inspect(ctx)
+		if !errors.Is(err, lock.ErrNoQuorum) {
+			return state, err
+		}
+		select {
+		case <-ctx.Done():
+			return state, err
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }

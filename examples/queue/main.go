@@ -95,6 +95,7 @@ func waitForQueue(ctx context.Context, desk *fair.Mutex, n int) ([]string, error
 	for {
 		state, err := desk.Inspect(ctx)
 		switch {
+		case errors.Is(err, lock.ErrNoQuorum): // too few nodes answered in time: look again
 		case err != nil:
 			return nil, err
 		case len(state.Queue) > n:
@@ -105,7 +106,7 @@ func waitForQueue(ctx context.Context, desk *fair.Mutex, n int) ([]string, error
 		select {
 		case <-time.After(5 * time.Millisecond):
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%d wait, and there should be %d: %w", len(state.Queue), n, ctx.Err())
+			return nil, fmt.Errorf("%d wait, and there should be %d: %w", len(state.Queue), n, errors.Join(ctx.Err(), err))
 		}
 	}
 }

@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -97,12 +98,14 @@ func manage(ctx context.Context, redis *nodes.Set, tell *story.Teller) error {
 	return crew.Wait()
 }
 
-// inspect looks until every number has a name. Acquire does not wait for the note to be written, so it
-// may come a moment after the permit.
+// inspect looks until every number has a name, and enough nodes have answered in time. Acquire does not
+// wait for the note to be written, so it may come a moment after the permit.
 func inspect(ctx context.Context, seats *semaphore.Semaphore) (semaphore.State, error) {
 	for {
 		state, err := seats.Inspect(ctx)
-		if err != nil || !slices.ContainsFunc(state.Slots, func(s semaphore.Slot) bool { return s.Note == "" }) {
+		switch {
+		case errors.Is(err, lock.ErrNoQuorum):
+		case err != nil || !slices.ContainsFunc(state.Slots, func(s semaphore.Slot) bool { return s.Note == "" }):
 			return state, err
 		}
 		select {

@@ -79,11 +79,12 @@ var tokens = rules{
 	},
 
 	"RenewalAndExtensionKeepTheToken": func(t *stage) {
-		l := t.locker(lock.WithTTL(shortTTL))
+		l := t.locker(lock.WithTTL(3 * shortTTL))
 		lease := t.acquire(bg, l)
-		token, deadline := lease.Token(), lease.Deadline()
-		require.NoError(t, lease.Extend(bg, 2*shortTTL))
-		t.eventually(func() bool { return lease.Deadline().After(deadline.Add(2*shortTTL)) || lease.Err() != nil }, "it is renewed")
+		token := lease.Token()
+		require.NoError(t, lease.Extend(bg, 4*shortTTL))
+		extended := lease.Deadline()
+		t.eventually(func() bool { return lease.Deadline().After(extended) || lease.Err() != nil }, "it is renewed")
 		require.NoError(t, lease.Err())
 		require.Equal(t, token, lease.Token())
 		require.Equal(t, token, t.inspect(l).Token)
