@@ -47,9 +47,9 @@ const (
 
 // ask asks every node to grant the lock, or to keep the place with the ticket known so far.
 func (q *queuer) ask() (*Lease, denial, error) {
-	successor := q.place.asks()
-	if successor {
-		q.succeeds = succession{open: true}
+	successor, ended := q.place.asks()
+	if successor || ended != "" {
+		q.succeeds = succession{open: true, named: successor, ended: ended}
 	}
 	return q.askFor("", nil, 0, successor)
 }

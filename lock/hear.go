@@ -77,8 +77,12 @@ func (c *core) heard(messages []string) {
 		return
 	}
 	for _, m := range messages {
-		if _, about := parseTurn(m); c.made(about) {
+		_, about := parseTurn(m)
+		if c.made(about) {
 			p.contest.unpredictable = false // this process passes the lock on to itself
+		}
+		if !strings.Contains(about, " ") { // what else a hold does has a second word
+			p.ended = about
 		}
 	}
 	p.stir(true)

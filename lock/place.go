@@ -23,6 +23,7 @@ type place struct {
 
 	// Of a queuer.
 	successor bool      // named as one since it last asked
+	ended     string    // the hold of whose end it was told since it last asked; empty: of none
 	polled    bool      // it was woken to look, and not as somebody said that it is its turn
 	unplaced  bool      // it waits without a place on the nodes; see relay
 	sent      bool      // it was told to take one

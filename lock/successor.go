@@ -15,11 +15,15 @@ const (
 	hurries    = 24
 )
 
-// A succession is the task of a queuer that was named to the nodes as the successor of a hold: a
-// node on which the release found it at the head has woken nobody. It asks until no node can have
-// run the release after its request. Signs of life would find the free lock, too, but later.
+// A succession is the task of a queuer that takes the lock over from a hold, and may come too early. It was
+// named to the nodes as the successor, and a node on which the release found it at the head has woken nobody.
+// Or a quorum has told it of the hold's end, and it needs another node, whose word about that end would come
+// as no news. It asks until no node can have run the release after its request. Signs of life would find the
+// free lock, too, but later.
 type succession struct {
 	open  bool
+	named bool   // to the nodes
+	ended string // the hold of whose end it was told; empty: of none
 	tries int
 }
 
@@ -34,8 +38,8 @@ func (i *succession) pause() time.Duration {
 }
 
 // early reports whether the release may still run on a node, after the nodes' answers: the node
-// still has a hold of this client that has ended, or it has not answered, and the queuer's turn has
-// come on others.
+// still has a hold that has ended, as far as this client knows, or, if a release counts on the queuer, it has
+// not answered, and the queuer's turn has come on others.
 func (q *queuer) early(b *redlock.Ballot) bool {
 	c := q.engine.client
 	c.mu.Lock()
@@ -49,22 +53,24 @@ func (q *queuer) early(b *redlock.Ballot) bool {
 		case redlock.No:
 			a, err := q.engine.kind.Acquired(answer.Reply)
 			silent = silent || err != nil
-			if c.ended(q.place.contest.key.lock, a.Holder) {
+			if a.Holder != "" && a.Holder == q.succeeds.ended || c.ended(q.place.contest.key.lock, a.Holder) {
 				return true
 			}
 		default:
 			silent = true
 		}
 	}
-	return turn && silent
+	return q.succeeds.named && turn && silent
 }
 
-// asks records that p asks now. It reports whether p was named as a successor since it last asked.
-func (p *place) asks() (successor bool) {
+// asks records that p asks now. It reports whether p was named as a successor since it last asked, and of
+// which hold's end it was told since; empty: of none.
+func (p *place) asks() (successor bool, ended string) {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	successor, p.successor = p.successor, false
+	ended, p.ended = p.ended, ""
 	p.asked = time.Now()
 	if p.polled {
 		p.call.handover, p.polled = HandoverPoll, false
@@ -73,5 +79,5 @@ func (p *place) asks() (successor bool) {
 	case <-p.wake: // whatever the reason was, it looks now
 	default:
 	}
-	return successor
+	return successor, ended
 }

@@ -119,3 +119,24 @@ func TestHeirAsksAgainIfANodeWasSlowAndAStrangerAheadOnAnother(t *testing.T) {
 		(<-g).after(t, start, slow, slow+hurry)
 	})
 }
+
+// A waiter of another process is woken by a quorum of nodes. If one of these fails before it asks, it needs a
+// node that did not have the release yet, and whose own message is about what it has been told.
+func TestWaiterThatCameBeforeTheReleaseAsksAgain(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		const way, slow = 20 * time.Millisecond, 150 * time.Millisecond
+		few := len(w.nodes) / 2
+		p := w.process()
+		l := w.lock(p.queue())
+		_, g := w.queueUp(bg)
+		time.Sleep(20*time.Second + beat/16) // the next sign of life is far
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(way, way) })
+		late, failing := w.nodes[:few], w.nodes[len(w.nodes)-few:]
+		each(late, func(n *virtual.Node) { n.SetDelay(slow, way) })
+		time.AfterFunc(time.Millisecond, func() { each(late, func(n *virtual.Node) { n.SetDelay(way, way) }) })
+		time.AfterFunc(way+way/2, func() { each(failing, (*virtual.Node).Kill) }) // they have told it
+		start := time.Now()
+		_ = l.Unlock(bg)
+		(<-g).after(t, start, slow, slow+2*way+defaultNodeTimeout+hurry) // in which it is not known what ails the dead
+	})
+}

@@ -174,6 +174,14 @@ var fairWaiterMutants = []Mutant{
 		Tests:   "^TestLostWakeUpOfTheHeadCostsNoMoreThanASignOfLife$",
 	},
 	{
+		Name:    "who was told of the end, and came before a node knew it, waits",
+		File:    "lock/successor.go",
+		Old:     "a.Holder != \"\" && a.Holder == q.succeeds.ended || ",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestWaiterThatCameBeforeTheReleaseAsksAgain$",
+	},
+	{
 		Name:    "a successor does not hurry",
 		File:    "lock/successor.go",
 		Old:     "if !i.open || i.tries == hurries {",
