@@ -192,9 +192,9 @@ var fairWaiterMutants = []Mutant{
 	{
 		Name: "a silent node is no reason to hurry",
 		File: "lock/successor.go",
-		Old: `	return turn && silent
+		Old: `	return q.succeeds.named && turn && silent
 `,
-		New: `	return turn && silent && false
+		New: `	return q.succeeds.named && turn && silent && false
 `,
 		Package: "lock",
 		Tests:   "^TestHeirAsksAgainIfANodeWasSlowAndAStrangerAheadOnAnother$",
