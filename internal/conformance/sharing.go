@@ -58,10 +58,7 @@ var sharing = rules{
 		for range 4 {
 			for _, writer := range []Mutex{w, w2} {
 				written := t.acquire(bg, writer)
-				// A node that has no counter yet gives a reader a greater token.
-				t.eventually(func() bool {
-					return !slices.ContainsFunc(t.inspect(writer).Nodes, func(n lock.NodeState) bool { return n.Token == 0 })
-				}, "every node has a counter")
+				t.requireCounters(writer)
 				t.unlock(written)
 				a, b := t.acquire(bg, r), t.acquire(bg, r2)
 				require.Equal(t, written.Token(), a.Token())
@@ -79,6 +76,7 @@ var sharing = rules{
 		rb, wb := t.sides()
 		rc, _ := t.sides() // whose process has nobody yet with whom the last one could share a place
 		held := t.acquire(bg, wa)
+		t.requireCounters(wa)
 		// Two that read, one that writes, two that read.
 		r1, r2 := t.asleep(bg, ra), t.asleep(bg, rb)
 		w1 := t.asleep(bg, wb)
@@ -143,6 +141,7 @@ var sharing = rules{
 		r2, w2 := t.sides()
 		t.requirePrompt(func() bool {
 			writing := t.acquire(bg, w)
+			t.requireCounters(w)
 			reading := t.acquire(writing.Context(bg), r)
 			require.Equal(t, writing.ID(), reading.ID())
 			require.Equal(t, 2, reading.Count())
@@ -277,6 +276,15 @@ var sharing = rules{
 		})
 		require.EqualValues(t, 5*len(crowd), served.Load())
 	},
+}
+
+// requireCounters waits until each node has a counter of tokens: one that has none yet, as the writer's request is
+// late there, gives a reader a greater token than the writer's.
+func (t *stage) requireCounters(l Mutex) {
+	t.Helper()
+	t.eventually(func() bool {
+		return !slices.ContainsFunc(t.inspect(l).Nodes, func(n lock.NodeState) bool { return n.Token == 0 })
+	}, "every node has a counter")
 }
 
 // hears waits until the process of r, which reads, has heard that somebody waits to write.
