@@ -33,9 +33,6 @@ type bench struct {
 	now      time.Time // when the run began
 }
 
-// errFaults is the end of a run whose tables were printed, and are not to be relied on.
-var errFaults = errors.New("not all figures are good")
-
 // A workload is one table.
 type workload struct {
 	name string
@@ -142,7 +139,7 @@ func run(args []string, out io.Writer) (failed error) {
 		fmt.Fprintln(os.Stderr, "bench:", f)
 	}
 	if len(b.faults) > 0 {
-		return errFaults
+		return errors.New("not all figures are good")
 	}
 	return nil
 }

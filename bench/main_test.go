@@ -76,13 +76,12 @@ func TestRunPrintsTables(t *testing.T) {
 	redistest.Require(t)
 	var out strings.Builder
 	err := run([]string{
-		"-n", "1", "-goroutines", "8", "-repeat", "1", "-duration", "20ms", "-ttl", "300ms", "-count", "20",
+		// A TTL that leases survive on a busy machine, or the figures would not be good.
+		"-n", "1", "-goroutines", "8", "-repeat", "1", "-duration", "20ms", "-ttl", "3s", "-count", "20",
 		"-contenders", "holdfast,readwrite,rueidislock",
 	}, &out)
 	t.Log(out.String())
-	if err != nil { // whether a busy machine keeps leases with such a TTL is not what this test is about
-		require.ErrorIs(t, err, errFaults)
-	}
+	require.NoError(t, err)
 	_, rest, _ := strings.Cut(out.String(), "### ")
 	tables := strings.Split(rest, "### ")
 	require.Len(t, tables, len(workloads))

@@ -47,9 +47,9 @@ const (
 
 // ask asks every node to grant the lock, or to keep the place with the ticket known so far.
 func (q *queuer) ask() (*Lease, denial, error) {
-	successor, ended := q.place.asks()
-	if successor || ended != "" {
-		q.succeeds = succession{open: true, named: successor, ended: ended}
+	successor, causes := q.place.asks()
+	if successor || len(causes) > 0 {
+		q.succeeds = succession{open: true, named: successor, causes: causes}
 	}
 	return q.askFor("", nil, 0, successor)
 }

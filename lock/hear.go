@@ -76,14 +76,13 @@ func (c *core) heard(messages []string) {
 	if p == nil {
 		return
 	}
+	p.causes = p.causes[:0]
 	for _, m := range messages {
 		_, about := parseTurn(m)
 		if c.made(about) {
 			p.contest.unpredictable = false // this process passes the lock on to itself
 		}
-		if !strings.Contains(about, " ") { // what else a hold does has a second word
-			p.ended = about
-		}
+		p.causes = append(p.causes, about)
 	}
 	p.stir(true)
 }

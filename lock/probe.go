@@ -10,10 +10,10 @@ import (
 )
 
 // A probe asks every node once a second whether it still has one of the holds, while its client
-// holds anything. The hold that was given to the nodes least recently stands for all: a node that has
-// forgotten any has forgotten this one. So a node that was restarted or emptied has the holds again
-// soon ([recovery]), even if the client sends nothing else meanwhile. A new connection reveals a new
-// server by itself, and so does an outage that is over.
+// holds anything. Of many it looks at some, and the one that was given to nodes least recently stands for
+// all: a node that has forgotten another of them has forgotten this one. So a node that was restarted or
+// emptied has the holds again soon ([recovery]), even if the client sends nothing else meanwhile. A new
+// connection reveals a new server by itself, and so does an outage that is over.
 type probe struct {
 	ward    watchdog.Ward
 	client  *core
@@ -69,25 +69,26 @@ func (p *probe) renew() {
 	c.watchdog.Set(&p.ward, time.Now().Add(p.pause), time.Time{})
 }
 
-// leastRecentlyGiven returns the hold, of some, that was given to the nodes least recently: one that a node
-// was given after it was emptied would not show it. nil: there is none yet. Called with mu held.
-func (c *core) leastRecentlyGiven() *tenure {
-	var least *tenure
+// leastRecentlyGiven returns the hold, of some, that was given to nodes least recently: one that a node was
+// given after it was emptied would not show it. nil: there is none yet. Called with mu held.
+//
+// That goes by when it was sent. A lane sends in the order in which it was asked to, so a node that has a hold
+// from after it was emptied has those that were given later, too.
+func (c *core) leastRecentlyGiven() (least *tenure) {
 	var when time.Time
 	looked := 0
 	for _, ct := range c.contests { // in a random order
-		looked++
+		if looked++; looked > probeLook {
+			break
+		}
 		for t := range ct.tenures() {
+			if looked++; looked > probeLook {
+				break
+			}
 			given := t.lastGiven()
 			if !given.IsZero() && (least == nil || given.Before(when)) {
 				least, when = t, given
 			}
-			if looked++; looked > probeLook {
-				break
-			}
-		}
-		if looked > probeLook {
-			break
 		}
 	}
 	return least

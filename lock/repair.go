@@ -13,9 +13,12 @@ func (t *tenure) repair(missing []bool, ttl time.Duration) {
 	t.mu.Lock()
 	count, token, ended, reads := t.count(), t.reserve.top, t.ended, t.reads
 	lasts := t.lasting(ttl)
-	t.givenAt = time.Now()
+	gives := missing != nil && !ended
+	if gives {
+		t.givenAt = time.Now()
+	}
 	t.mu.Unlock()
-	if missing == nil || ended {
+	if !gives {
 		return
 	}
 	r := lua.Repair{

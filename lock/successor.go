@@ -2,6 +2,7 @@ package lock
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/redlock"
@@ -21,10 +22,10 @@ const (
 // as no news. It asks until no node can have run the release after its request. Signs of life would find the
 // free lock, too, but later.
 type succession struct {
-	open  bool
-	named bool   // to the nodes
-	ended string // the hold of whose end it was told; empty: of none
-	tries int
+	open   bool
+	named  bool     // to the nodes
+	causes []string // what it was told, among which the holds that have ended
+	tries  int
 }
 
 // pause is how long the successor waits until it asks again; 0: it need not hurry.
@@ -53,7 +54,7 @@ func (q *queuer) early(b *redlock.Ballot) bool {
 		case redlock.No:
 			a, err := q.engine.kind.Acquired(answer.Reply)
 			silent = silent || err != nil
-			if a.Holder != "" && a.Holder == q.succeeds.ended || c.ended(q.place.contest.key.lock, a.Holder) {
+			if a.Holder != "" && slices.Contains(q.succeeds.causes, a.Holder) || c.ended(q.place.contest.key.lock, a.Holder) {
 				return true
 			}
 		default:
@@ -63,14 +64,14 @@ func (q *queuer) early(b *redlock.Ballot) bool {
 	return q.succeeds.named && turn && silent
 }
 
-// asks records that p asks now. It reports whether p was named as a successor since it last asked, and of
-// which hold's end it was told since; empty: of none.
-func (p *place) asks() (successor bool, ended string) {
+// asks records that p asks now. It reports whether p was named as a successor since it last asked, and returns
+// the causes of its turn that it was told since.
+func (p *place) asks() (successor bool, causes []string) {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	successor, p.successor = p.successor, false
-	ended, p.ended = p.ended, ""
+	causes, p.causes = p.causes, nil
 	p.asked = time.Now()
 	if p.polled {
 		p.call.handover, p.polled = HandoverPoll, false
@@ -79,5 +80,5 @@ func (p *place) asks() (successor bool, ended string) {
 	case <-p.wake: // whatever the reason was, it looks now
 	default:
 	}
-	return successor, ended
+	return successor, causes
 }

@@ -48,7 +48,7 @@ type tenure struct {
 	reserve    reserve
 	backs      uint32        // how often nodes had come back when it was made; immutable
 	since      time.Time     // when it was granted
-	givenAt    time.Time     // when a node was last given it; zero: it is not granted yet
+	givenAt    time.Time     // when it was last sent to a node that lacked it; zero: it is not granted yet
 	ttl        time.Duration // the longest of its leases'
 	longest    time.Duration // TTL that a node was asked for
 	validity   time.Time     // until when a quorum has the key, as far as is known
@@ -268,7 +268,8 @@ func (t *tenure) holding(name string) bool {
 	return slices.ContainsFunc(t.present, func(h *hold) bool { return h.name() == name })
 }
 
-// lastGiven returns when a node was last given the hold, with the grant or since; zero: it is not granted yet.
+// lastGiven returns when the hold was last sent to a node that lacked it, with the grant or since; zero: it is not
+// granted yet.
 func (t *tenure) lastGiven() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,6 +1,7 @@
 package lock_test
 
 import (
+	"cmp"
 	"context"
 	"testing"
 	"testing/synctest"
@@ -139,4 +140,23 @@ func TestWaiterThatCameBeforeTheReleaseAsksAgain(t *testing.T) {
 		_ = l.Unlock(bg)
 		(<-g).after(t, start, slow, slow+2*way+defaultNodeTimeout+hurry) // in which it is not known what ails the dead
 	})
+}
+
+// Where several holds end at once, or leave, each node may name another cause.
+func TestWaiterAsksAgainWhicheverNodeHasToldItOfTheEnd(t *testing.T) {
+	for _, causes := range [][2]string{{"", "another"}, {"another", ""}} {
+		inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+			l := w.lock(w.process().queue())
+			p, _ := w.queueUp(bg)
+			state, err := p.queue().Inspect(bg)
+			require.NoError(t, err)
+			asked := w.commands(runs(lua.FairAcquire{}))
+			for i, cause := range causes {
+				w.nodes[i].Publish("lock:channel:"+p.locks.ID(), state.Queue[0]+" "+cmp.Or(cause, l.ID()))
+			}
+			time.Sleep(3 * hurry)
+			require.Greater(t, w.commands(runs(lua.FairAcquire{})), asked+2*3, "it has asked, and asked again")
+			require.NoError(t, l.Unlock(bg))
+		})
+	}
 }

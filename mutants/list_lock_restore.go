@@ -111,7 +111,7 @@ var lockRestoreMutants = []Mutant{
 	{
 		Name:    "what was renewed stands for older ones",
 		File:    "lock/repair.go",
-		Old:     "	t.givenAt = time.Now()\n",
+		Old:     "		t.givenAt = time.Now()\n",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestEmptiedNodeIsNoticedThoughAnOlderHoldHasBeenRenewedSince$",

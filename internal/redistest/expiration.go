@@ -3,6 +3,7 @@ package redistest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -31,13 +32,16 @@ func (s *Server) Expirations(t testing.TB) (expired func() []string) {
 	return func() (names []string) {
 		t.Helper()
 		fatal(c.Publish(ctx, told, "").Err()) // it comes after what has expired before
-		for m := range messages {
-			if m.Channel == told {
-				return names
+		for {
+			select {
+			case m, open := <-messages:
+				if !open || m.Channel == told {
+					return names
+				}
+				names = append(names, m.Payload)
+			case <-time.After(time.Minute):
+				t.Fatalf("redistest: keys of %s that expire: the connection was lost", s.Addr())
 			}
-			names = append(names, m.Payload)
 		}
-		t.Fatalf("redistest: keys of %s that expire: the connection was lost", s.Addr())
-		return nil
 	}
 }
