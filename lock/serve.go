@@ -34,14 +34,6 @@ import (
 // another process later is served before it, and Inspect shows it. As long as nobody else waits, it
 // still has its turn here.
 
-const (
-	// maxUnseen is about how long a goroutine waits for its turn within a tenure before it asks for
-	// a place on the nodes.
-	maxUnseen = 10 * time.Millisecond
-	// maxIdle is how long a tenure without writers keeps other processes from reading.
-	maxIdle = maxUnheard
-)
-
 // A service is the result of a look at whose turn it is. It is carried out without any mu.
 type service struct {
 	passing passing
@@ -239,64 +231,6 @@ func (ct *contest) close(t *tenure) service {
 	first := slices.IndexFunc(ct.queue, func(p *place) bool { return !p.here })
 	ct.disband(func(i int, _ *place) bool { return first >= 0 && i > first })
 	return ct.serve(t, false)
-}
-
-// reviewLater schedules review, if it is not scheduled already. Called with mu held.
-func (t *tenure) reviewLater() {
-	if s := t.serving; !s.timed {
-		s.timed = true
-		time.AfterFunc(maxUnseen, t.review)
-	}
-}
-
-// review makes goroutines that have waited here for a while ask the nodes for places, and turns a
-// tenure in which nobody has written for a while into one that reads.
-func (t *tenure) review() {
-	c := t.engine.client
-	c.mu.Lock()
-	t.mu.Lock()
-	s, ct := t.serving, t.contest
-	s.timed = false
-	does := service{passing: waits}
-	if !t.ended && !t.reads && ct.tenure == t {
-		now := time.Now()
-		ct.disband(func(_ int, p *place) bool { return !s.closed && now.Sub(p.came) >= maxUnseen })
-		does = ct.serve(t, false)
-		if next := ct.next(t); !t.reads && !s.writing && len(t.present) > 0 && now.Sub(s.wrote) >= maxIdle && (next == nil || !next.writes() && !s.closed) {
-			does.reads = true
-			ct.readOn(t)
-		}
-	}
-	t.mu.Unlock()
-	c.mu.Unlock()
-	t.carryOut(does)
-}
-
-// readOn turns t, in which nobody writes and some read, into a tenure that reads: it has given out
-// its last token. Goroutines that wait for it here ask the nodes. The nodes must be told. Called
-// with mu and t.mu held.
-func (ct *contest) readOn(t *tenure) {
-	t.reads = true
-	t.joining = &joining{closed: true} // the waiters are not known
-	t.reserve.top = t.reserve.last
-	ct.downgrade(t)
-	ct.disband(everybody)
-}
-
-// tellReads tells the nodes that t reads. It does not wait. A node that has not heard of it lets nobody
-// read until the next renewal, which says so again.
-func (t *tenure) tellReads() {
-	g := t.engine.client.group
-	t.mu.Lock()
-	ttl := t.remaining()
-	t.mu.Unlock()
-	m := t.extension(ttl)
-	m.Then = func(b *redlock.Ballot) {
-		if judge(g, b, false) != confirmed {
-			t.renewNow()
-		}
-	}
-	g.Vote(m)
 }
 
 // told handles the nodes' answer about the tokens up to last, and about waiters.

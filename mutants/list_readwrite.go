@@ -356,7 +356,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "who waits within a process is never seen",
-		File:    "lock/serve.go",
+		File:    "lock/review.go",
 		Old:     "return !s.closed && now.Sub(p.came) >= maxUnseen",
 		New:     "return false",
 		Package: "readwrite",
@@ -364,7 +364,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "a tenure in which nobody writes any more keeps others out",
-		File:    "lock/serve.go",
+		File:    "lock/review.go",
 		Old:     "now.Sub(s.wrote) >= maxIdle &&",
 		New:     "false &&",
 		Package: "readwrite",
@@ -380,7 +380,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "a tenure reads on while one of its own waits to write",
-		File:    "lock/serve.go",
+		File:    "lock/review.go",
 		Old:     " && (next == nil || !next.writes() && !s.closed) {",
 		New:     " && (next == nil || true) {",
 		Package: "readwrite",
@@ -396,7 +396,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "what was reserved stays when a tenure reads on",
-		File:    "lock/serve.go",
+		File:    "lock/review.go",
 		Old:     "\tt.reserve.top = t.reserve.last\n",
 		New:     "",
 		Package: "readwrite",
@@ -556,7 +556,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "who waits in a closed tenure goes to the nodes, behind those who came later",
-		File:    "lock/serve.go",
+		File:    "lock/review.go",
 		Old:     "return !s.closed && now.Sub(p.came)",
 		New:     "return now.Sub(p.came)",
 		Package: "readwrite",

@@ -37,7 +37,7 @@ var rooms = []room{
 	{"How does a waiting call get its turn?", []string{"contender.go", "sleep.go", "queuer.go", "ask.go", "successor.go", "heartbeats.go"}},
 	{"How is a lock taken at the nodes, and why is it refused?", []string{"attempt.go", "deny.go"}},
 	{"How does a lease end?", []string{"unlock.go", "release.go", "parting.go", "downgrade.go", "close.go"}},
-	{"Who is next in this process, and where does a token come from?", []string{"pass.go", "run.go", "reserve.go", "serve.go", "join.go", "relay.go", "hear.go"}},
+	{"Who is next in this process, and where does a token come from?", []string{"pass.go", "run.go", "reserve.go", "serve.go", "review.go", "join.go", "relay.go", "hear.go"}},
 	{"How is a tenure kept, and where is a loss decided?", []string{"loss.go", "restore.go", "renew.go", "extend.go", "recovery.go", "probe.go"}},
 	{"Who waits in this process?", []string{"line.go", "lead.go", "wake.go", "over.go"}},
 	{"What are the nodes told about a tenure?", []string{"vacate.go", "linger.go", "repair.go", "note.go", "slots.go", "gone.go"}},

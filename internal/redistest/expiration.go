@@ -34,8 +34,8 @@ func (s *Server) Expirations(t testing.TB) (expired func() []string) {
 		fatal(c.Publish(ctx, told, "").Err()) // it comes after what has expired before
 		for {
 			select {
-			case m, open := <-messages:
-				if !open || m.Channel == told {
+			case m := <-messages: // closed with the test
+				if m.Channel == told {
 					return names
 				}
 				names = append(names, m.Payload)
