@@ -140,8 +140,10 @@ func (q *queuer) wait(d denial) error {
 		return q.sleep(nil, c.listen().Ready(), c.group.NodeTimeout())
 	}
 	wake := q.place.listen()
-	if hurry := q.succeeds.pause(); hurry > 0 {
-		return q.rest(wake, hurry)
+	if d.err == nil || q.succeeds.named { // nodes that do not answer are spared by all whom somebody else would wake
+		if hurry := q.succeeds.pause(); hurry > 0 {
+			return q.rest(wake, hurry)
+		}
 	}
 	if d.err != nil || d.split != nil && q.engine.numbered != nil { // nobody tells of slots that were split
 		return q.rest(wake, q.backOff())
