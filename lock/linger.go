@@ -64,6 +64,7 @@ func (t *tenure) keeping(d time.Duration) redlock.Motion {
 		Call:      call,
 		Removal:   func(_, _ bool) lua.Call { return call },
 		Yes:       t.engine.vacated,
+		Found:     t.found(),
 		Removes:   true,
 		Footprint: t.footprint,
 		Until:     until,

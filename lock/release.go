@@ -136,8 +136,7 @@ func missed(e *engine, b *redlock.Ballot) bool {
 		if a.Vote != redlock.Yes {
 			continue
 		}
-		// No reply means that the node never had the hold, and was not asked.
-		if found, _ := e.kind.Released(a.Reply); !found {
+		if !e.had(a.Reply) {
 			without++
 		}
 	}

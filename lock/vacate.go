@@ -29,6 +29,7 @@ func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 		Name:      "release",
 		Call:      t.releaseCall(next, quiet, 0),
 		Removal:   t.removal(next, quiet),
+		Found:     t.found(),
 		Narrow:    t.narrow,
 		Yes:       t.engine.vacated,
 		Removes:   true,
@@ -135,6 +136,24 @@ func (t *tenure) leased() bool { return !t.validity.IsZero() }
 func (e *engine) vacated(reply any) (bool, error) {
 	_, err := e.kind.Released(reply)
 	return err == nil, err
+}
+
+// found returns how a reply to a release says that the node had the hold. Only of a lease does
+// anybody want to know.
+func (t *tenure) found() func(reply any) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.leased() {
+		return nil
+	}
+	return t.engine.had
+}
+
+// had reports whether a node's reply to a release says that it had the hold. A node that was not asked
+// has not replied, and never had it.
+func (e *engine) had(reply any) bool {
+	found, _ := e.kind.Released(reply)
+	return found
 }
 
 // markLife is how long a node remembers a voided hold id, from when the node executes the removal:

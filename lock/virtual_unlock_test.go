@@ -25,7 +25,7 @@ func TestUnlockUnderADoneContextIsARelease(t *testing.T) {
 	})
 }
 
-// Another may have had the lock only if a quorum of nodes had forgotten it.
+// Another may have had the lock only if a quorum of nodes had forgotten it, whichever nodes answer first.
 func TestUnlockFindsALossThatNobodyHasNoticed(t *testing.T) {
 	for name, c := range map[string]struct {
 		forgetful func(w *world) []*virtual.Node
@@ -34,24 +34,50 @@ func TestUnlockFindsALossThatNobodyHasNoticed(t *testing.T) {
 		"quorum":   {(*world).quorum, true},
 		"minority": {(*world).minority, false},
 	} {
-		t.Run(name, func(t *testing.T) {
-			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
-				l := w.lock(w.process().mutex(lock.WithoutWatchdog()))
-				// Those that have forgotten it answer first.
-				each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 50*time.Millisecond) })
-				each(c.forgetful(w), func(n *virtual.Node) {
-					n.Flush()
-					n.SetDelay(0, 0)
+		for order, late := range map[string]bool{"answer first": false, "answer last": true} {
+			for kind, opts := range map[string][]lock.Option{"release": nil, "keep": {lock.WithMinHold(time.Minute)}} {
+				t.Run(name+" "+order+" "+kind, func(t *testing.T) {
+					inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+						l := w.lock(w.process().mutex(append(opts, lock.WithoutWatchdog())...))
+						first, last := time.Duration(0), 50*time.Millisecond
+						if late {
+							first, last = last, first
+						}
+						each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, last) })
+						each(c.forgetful(w), func(n *virtual.Node) {
+							n.Flush()
+							n.SetDelay(0, first)
+						})
+						err := l.Unlock(bg)
+						if c.lost {
+							require.ErrorIs(t, err, lock.ErrLost)
+						} else {
+							require.NoError(t, err)
+						}
+					})
 				})
-				err := l.Unlock(bg)
-				if c.lost {
-					require.ErrorIs(t, err, lock.ErrLost)
-				} else {
-					require.NoError(t, err)
-				}
-			})
-		})
+			}
+		}
 	}
+}
+
+// A quorum that had the lock decides: an Unlock does not wait for a node that is silent although another one
+// has forgotten the lock. If it is not known whether a quorum had it, it is no loss.
+func TestUnlockWaitsForASilentNodeOnlyIfItDecides(t *testing.T) {
+	inVirtualTime(t, []int{5}, func(t *testing.T, w *world) {
+		for forgetful, wait := range map[int]time.Duration{0: 0, 1: 0, 2: defaultNodeTimeout} {
+			p := w.process()
+			l := w.lock(p.mutex(lock.WithoutWatchdog()))
+			each(w.nodes[:forgetful], (*virtual.Node).Flush)
+			w.nodes[4].Silence(true)
+			start := time.Now()
+			require.NoError(t, l.Unlock(bg))
+			require.Equal(t, wait, time.Since(start), "%d have forgotten it", forgetful)
+			w.nodes[4].Silence(false)
+			time.Sleep(long)
+			requireHolder(t, "", w.nodes)
+		}
+	})
 }
 
 // An owner is found by the client that it locks with.

@@ -36,6 +36,9 @@ type Motion struct {
 	Removal func(mark, again bool) lua.Call
 	// Flush, for Removes, has what was prepared before be sent also to nodes that need not be asked.
 	Flush bool
+	// Found, for Removes, reports whether a yes has found the hold on the node. If it is set, the
+	// ballot is not decided before it is known whether a quorum had the hold, or all have answered.
+	Found func(reply any) bool
 	// Narrow makes the call that touches only the key of Call, for a Cluster that is moving the
 	// slot and has the other keys elsewhere (TRYAGAIN); nil: there is none.
 	Narrow func() lua.Call
@@ -97,6 +100,7 @@ type Ballot struct {
 	unasked int32 // of yes
 	agreed  int32 // the most of yes that are alike
 	failed  int32 // of no: without an answer
+	found   int32 // of yes: see Motion.Found
 	decided bool
 }
 
@@ -318,6 +322,8 @@ func (b *Ballot) vote(o *op, a Answer) {
 	}
 	if a.unasked {
 		b.unasked++
+	} else if a.Vote == Yes && b.motion.Found != nil && b.motion.Found(a.Reply) {
+		b.found++
 	}
 	if a.Err != nil {
 		b.failed++
@@ -330,7 +336,7 @@ func (b *Ballot) vote(o *op, a Answer) {
 		// the release, and be late there forever. A ballot is lost early only to a quorum of
 		// refusals: fewer of them may come from rivals whose votes are split as well, and a failed
 		// node says nothing about who has the lock.
-		b.decided = b.decided || b.agreed-b.unasked >= quorum || b.no-b.failed >= quorum ||
+		b.decided = b.decided || b.agreed-b.unasked >= quorum && b.tells() || b.no-b.failed >= quorum ||
 			b.yes >= quorum && n-b.yes-b.no+b.agreed < quorum // the remaining nodes cannot make them agree
 	}
 	decided := b.decided
@@ -347,6 +353,12 @@ func (b *Ballot) vote(o *op, a Answer) {
 	if b.motion.Then != nil {
 		b.motion.Then(b)
 	}
+}
+
+// tells reports whether it is known if a quorum had the hold that b removes. A node that was not asked
+// never had it. Called with mu held.
+func (b *Ballot) tells() bool {
+	return b.motion.Found == nil || int(b.found) >= b.group.quorum || len(b.ops)-int(b.yes-b.found) < b.group.quorum
 }
 
 // alike counts the yes votes that equal a, which is one of them. Called with mu held.
