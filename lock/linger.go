@@ -67,7 +67,22 @@ func (t *tenure) keeping(d time.Duration) redlock.Motion {
 		Found:     t.found(),
 		Removes:   true,
 		Footprint: t.footprint,
+		Each:      t.unqueue,
 		Until:     until,
 		Unsent:    2 * t.engine.client.group.NodeTimeout(), // Unlock has a bound
 	}
+}
+
+// unqueue takes the hold, which has ended, out of the queue of a node that did not have it: what keeps the
+// lock there does not touch the queue, and the node may not have heard that others had granted the lock.
+func (t *tenure) unqueue(node int, a redlock.Answer) {
+	if t.engine.order == unordered || t.engine.had(a.Reply) {
+		return
+	}
+	t.engine.client.group.Vote(redlock.Motion{
+		Name: "release",
+		Call: t.releaseCall("", false, 0),
+		Yes:  t.engine.vacated,
+		Skip: except([]int{node}),
+	})
 }

@@ -8,7 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/readwrite"
 	"github.com/holdfast-go/holdfast/semaphore"
 )
@@ -327,4 +329,49 @@ func TestWhatStaysTakenMustFitTheGuardAndTheCounters(t *testing.T) {
 		require.NoError(t, l.Extend(bg, 40*time.Second))
 		require.NoError(t, l.Unlock(bg))
 	})
+}
+
+// A node that queued a hold and does not hear of its grant forgets the place when the hold ends, also if the
+// lock stays taken.
+func TestALockThatStaysTakenLeavesNoPlaceInAQueue(t *testing.T) {
+	for name, of := range map[string]func(p *process, opts ...lock.Option) lock.Locker{
+		"fair": func(p *process, opts ...lock.Option) lock.Locker { return p.queue(opts...) },
+		"readwrite": func(p *process, opts ...lock.Option) lock.Locker {
+			return readwrite.New(p.locks, "orders", opts...)
+		},
+		"semaphore": func(p *process, opts ...lock.Option) lock.Locker { return p.permits(1, opts...).Locker(1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+				rival := w.lock(of(w.process()))
+				waiter := wait(bg, of(w.process(), lock.WithMinHold(time.Second)))
+				synctest.Wait()
+				each(w.minority(), func(n *virtual.Node) {
+					n.Refuse(func(args []string) bool { return removes(args) || settles(args) })
+				})
+				require.NoError(t, rival.Unlock(bg))
+				l := await(t, waiter).lease
+				require.NotNil(t, l)
+				each(w.minority(), func(n *virtual.Node) { n.Refuse(settles) })
+				synctest.Wait()
+				for _, n := range w.minority() {
+					require.True(t, n.Memory().Exists(keys.Queue()), "it waits there")
+				}
+				require.NoError(t, l.Unlock(bg))
+				synctest.Wait()
+				for _, n := range w.nodes {
+					require.False(t, n.Memory().Exists(keys.Queue()), n.Addr())
+				}
+			})
+		})
+	}
+}
+
+// settles and removes recognize the scripts that take a hold out of a queue.
+func settles(args []string) bool {
+	return runs(lua.FairSettle{})(args) || runs(lua.RWSettle{})(args) || runs(lua.PermitSettle{})(args)
+}
+
+func removes(args []string) bool {
+	return runs(lua.FairRelease{})(args) || runs(lua.RWRelease{})(args) || runs(lua.PermitRelease{})(args)
 }

@@ -55,7 +55,7 @@ func (a *acquisition) lock() error {
 			a.giveBack(i)
 			continue
 		case a.worthWaiting(err):
-			err = a.wait(i)
+			err = a.wait(i, err)
 		}
 		if err != nil {
 			a.giveBack(0)
@@ -147,8 +147,9 @@ func (a *acquisition) worthWaiting(err error) bool {
 	return errors.Is(err, lock.ErrLocked) || errors.Is(err, lock.ErrNoQuorum)
 }
 
-// wait gives back all locks that must not be held during a wait for lock i, and waits for it.
-func (a *acquisition) wait(i int) error {
+// wait gives back all locks that must not be held during a wait for lock i, which was refused, and
+// waits for it.
+func (a *acquisition) wait(i int, refusal error) error {
 	first, end := a.namesakes(i)
 	a.giveBack(first)
 	if end-first > 1 {
@@ -156,10 +157,26 @@ func (a *acquisition) wait(i int) error {
 	}
 	lease, err := a.locks[i].Lock(a.owned)
 	if err != nil {
-		return err
+		return a.reason(err, refusal)
 	}
 	a.leases[i] = lease
 	return nil
+}
+
+// reason is err, by which a wait has ended, or the refusal before it if the call's context ended before the
+// wait had seen anything.
+func (a *acquisition) reason(err, refusal error) error {
+	var end, before *lock.AcquireError
+	told := errors.Is(err, lock.ErrLocked) || errors.Is(err, lock.ErrNoQuorum)
+	if told || a.ctx.Err() == nil || !errors.Is(err, a.ctx.Err()) || !errors.As(err, &end) || !errors.As(refusal, &before) {
+		return err
+	}
+	e := *before
+	e.Err, e.Waited = end.Err, end.Waited
+	if e.Last == nil && (e.Holder == "" || !errors.Is(before.Err, lock.ErrLocked)) {
+		e.Last = before.Err
+	}
+	return &e
 }
 
 // namesakes returns the range of the locks with the name of lock i: from first up to, but not

@@ -2,6 +2,7 @@ package multi_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -232,5 +233,45 @@ func TestNamesakesInOppositeOrdersComeThrough(t *testing.T) {
 		}
 		w.requireFree("b")
 		other.requireFree("b")
+	})
+}
+
+// A call that ends between two of its attempts says what the one before saw.
+func TestNamesakesThatAreGivenUpSayWhy(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		other := newWorld(t, 1)
+		w.near()
+		other.near()
+		rival := multi.New(append(of(other.client(), "b"), of(w.client(), "b")...)...)
+		stop := make(chan struct{})
+		defer close(stop)
+		go func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					_ = rival.Do(bg, func(context.Context) error { time.Sleep(2 * nearTrip); return nil })
+				}
+			}
+		}()
+		m := multi.New(append(of(w.client(), "b"), of(other.client(), "b")...)...)
+		gaveUp := 0
+		for patience := nearTrip; patience < 100*nearTrip; patience += nearTrip / 2 {
+			ctx, cancel := context.WithTimeout(bg, patience)
+			err := m.Do(ctx, func(context.Context) error { return nil })
+			cancel()
+			if err == nil {
+				continue
+			}
+			gaveUp++
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			var e *lock.AcquireError
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, "b", e.Name)
+			require.True(t, errors.Is(err, lock.ErrLocked) || len(e.Silent) > 0, "%v after %v", err, patience)
+			require.NotContains(t, err.Error(), "no node had been asked")
+		}
+		require.NotZero(t, gaveUp)
 	})
 }

@@ -3,6 +3,14 @@ package main
 // lockLingerMutants are bugs in how a lock stays taken when its holder has gone.
 var lockLingerMutants = []Mutant{
 	{
+		Name:    "a lock that stays taken leaves places in queues",
+		File:    "lock/linger.go",
+		Old:     "		Each:      t.unqueue,\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestALockThatStaysTakenLeavesNoPlaceInAQueue$",
+	},
+	{
 		Name:    "a min hold ends with the unlock",
 		File:    "lock/release.go",
 		Old:     "if left := h.stays(); left > 0 {",

@@ -3,6 +3,14 @@ package main
 // multiMutants are bugs in what takes several locks together.
 var multiMutants = []Mutant{
 	{
+		Name:    "a call that ends in a pause does not say why it waited",
+		File:    "multi/acquire.go",
+		Old:     "	if told || ",
+		New:     "	if true || told || ",
+		Package: "multi",
+		Tests:   "^TestNamesakesThatAreGivenUpSayWhy$",
+	},
+	{
 		Name:    "the caller's order, not the names'",
 		File:    "multi/mutex.go",
 		Old:     "return cmp.Compare(rank(locks[i]), rank(locks[j]))",
