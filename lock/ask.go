@@ -49,7 +49,8 @@ const (
 func (q *queuer) ask() (*Lease, denial, error) {
 	successor, causes := q.place.asks()
 	if successor || len(causes) > 0 {
-		q.succeeds = succession{open: true, named: successor, causes: causes}
+		before := q.succeeds // a release that counts on q still does, whatever else q has been told
+		q.succeeds = succession{open: true, named: successor || before.open && before.named, causes: causes}
 	}
 	return q.askFor("", nil, 0, successor)
 }

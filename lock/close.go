@@ -34,9 +34,11 @@ func (t *tenure) close(holds []*hold, patience time.Duration) *redlock.Ballot {
 		c.audience.lost(h, ReasonClosed)
 		c.tasks.end(h)
 	}
-	m := t.vacation(false, nil)
+	var m redlock.Motion
 	if left := t.stays(); left > 0 {
 		m = t.keeping(left)
+	} else {
+		m = t.vacation(false, nil)
 	}
 	m.Patience, m.Unsent = patience, 0
 	b := c.group.Vote(m)

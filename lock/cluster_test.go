@@ -12,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/fair"
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 	"github.com/holdfast-go/holdfast/reentrant"
 )
@@ -235,5 +236,30 @@ func TestALockIsGivenBackWhileItsSlotMoves(t *testing.T) {
 		cancel()
 		require.NoError(t, err, kind)
 		require.NoError(t, lease.Unlock(context.Background()), kind)
+	}
+}
+
+// Each shard may be emptied alone, and is asked for what it has itself.
+func TestAShardThatWasEmptiedHasItsHoldsAgain(t *testing.T) {
+	cluster, singles := redistest.StartCluster(t), redistest.StartN(t, 2)
+	ctx := context.Background()
+	nodes := []redis.UniversalClient{cluster.Client(t), singles[0].Client(t), singles[1].Client(t)}
+	locks, err := lock.NewClient(nodes, lock.WithTTL(time.Hour), lock.WithNodeTimeout(10*time.Second)) // nothing is renewed by itself
+	require.NoError(t, err)
+	defer func() { _ = locks.Close() }()
+	for shard, server := range cluster.Servers {
+		name := cluster.Name(t, shard, 0, "held ")
+		l, err := reentrant.New(locks, name).Lock(ctx)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, l.Unlock(ctx)) }()
+		keys, err := lua.NewKeys("lock", name)
+		require.NoError(t, err)
+		has := func() bool {
+			holder, err := server.Client(t).HGet(ctx, keys.Lock, l.ID()).Result()
+			return err == nil && holder != ""
+		}
+		redistest.Eventually(t, time.Minute, has, "shard %d has its hold", shard)
+		require.NoError(t, server.Client(t).FlushAll(ctx).Err())
+		redistest.Eventually(t, time.Minute, has, "shard %d has its hold", shard)
 	}
 }

@@ -51,6 +51,7 @@ func (t *tenure) rests() time.Duration {
 // release.
 func (t *tenure) keeping(d time.Duration) redlock.Motion {
 	t.footprint.Close()
+	t.dismiss() // those that were served have no release to leave with
 	t.mu.Lock()
 	noted, until := !t.written.IsZero(), t.outlives()
 	t.mu.Unlock()

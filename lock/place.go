@@ -23,7 +23,7 @@ type place struct {
 
 	// Of a queuer.
 	successor bool      // named as one since it last asked
-	causes    []string  // of its turn, as nodes have named them since it last asked: holds that have ended, or what others did
+	causes    []string  // of its turn, as nodes named them when it was last woken, unless it has asked since: holds that have ended, or what others did
 	polled    bool      // it was woken to look, and not as somebody said that it is its turn
 	unplaced  bool      // it waits without a place on the nodes; see relay
 	sent      bool      // it was told to take one

@@ -13,12 +13,8 @@ func (t *tenure) repair(missing []bool, ttl time.Duration) {
 	t.mu.Lock()
 	count, token, ended, reads := t.count(), t.reserve.top, t.ended, t.reads
 	lasts := t.lasting(ttl)
-	gives := missing != nil && !ended
-	if gives {
-		t.givenAt = time.Now()
-	}
 	t.mu.Unlock()
-	if !gives {
+	if missing == nil || ended {
 		return
 	}
 	r := lua.Repair{

@@ -62,7 +62,6 @@ func (t *tenure) restoration(ttl time.Duration) redlock.Motion {
 	t.mu.Lock()
 	count, token, since, reads := t.count(), t.reserve.top, t.since, t.reads
 	lasts := t.lasting(ttl)
-	t.givenAt = time.Now()
 	t.mu.Unlock()
 	r := lua.Restore{
 		Keys:      t.keys(),

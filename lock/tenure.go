@@ -48,7 +48,6 @@ type tenure struct {
 	reserve    reserve
 	backs      uint32        // how often nodes had come back when it was made; immutable
 	since      time.Time     // when it was granted
-	givenAt    time.Time     // when it was last sent to a node that lacked it; zero: it is not granted yet
 	ttl        time.Duration // the longest of its leases'
 	longest    time.Duration // TTL that a node was asked for
 	validity   time.Time     // until when a quorum has the key, as far as is known
@@ -143,7 +142,7 @@ func (t *tenure) watch(start time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ward.Owner = t
-	t.since, t.givenAt = start, start
+	t.since = start
 	t.renewAt = start.Add(t.beat() - rand.N(t.ttl/6+1)) // holds taken together part
 	// A node that came back during the acquisition may have forgotten the hold, which was not yet among
 	// those that were renewed then.
@@ -268,12 +267,11 @@ func (t *tenure) holding(name string) bool {
 	return slices.ContainsFunc(t.present, func(h *hold) bool { return h.name() == name })
 }
 
-// lastGiven returns when the hold was last sent to a node that lacked it, with the grant or since; zero: it is not
-// granted yet.
-func (t *tenure) lastGiven() time.Time {
+// goesOn reports whether the tenure was granted and has not ended.
+func (t *tenure) goesOn() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.givenAt
+	return !t.since.IsZero() && !t.ended
 }
 
 // isOver reports whether the tenure has ended.

@@ -140,6 +140,32 @@ func TestEmptiedNodeIsNoticedThoughAnOlderHoldHasBeenRenewedSince(t *testing.T) 
 	})
 }
 
+// The oldest hold may be one that the node never had, as something else has its name there.
+func TestEmptiedNodeIsNoticedThoughItNeverHadAnOlderHold(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		first, err := lua.NewKeys("lock", "first")
+		require.NoError(t, err)
+		block := func() { require.NoError(t, w.nodes[0].Memory().Set(first.Lock, "something else")) }
+		block()
+		p := w.probing(virtual.NewHost(w.nodes), lock.WithTTL(time.Hour))
+		older, err := reentrant.New(p.locks, "first").Lock(bg)
+		require.NoError(t, err)
+		time.Sleep(10 * time.Second)
+		l := w.lock(p.mutex())
+		time.Sleep(10 * time.Second)
+		for range 3 {
+			w.nodes[0].Flush()
+			w.loadScripts()
+			block()
+			time.Sleep(2100 * time.Millisecond)
+			synctest.Wait()
+			requireHolder(t, l.ID(), w.nodes)
+		}
+		require.NoError(t, l.Unlock(bg))
+		require.NoError(t, older.Unlock(bg))
+	})
+}
+
 // It has been given the holds meanwhile, so it is news that it lacks them.
 func TestNodeThatIsEmptiedAgainIsNoticedAgain(t *testing.T) {
 	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {

@@ -295,6 +295,37 @@ func TestARunThatIsLostAndRestsLeavesNobodyInTheQueues(t *testing.T) {
 	})
 }
 
+// A process that has lost such a lock may close its client at once.
+func TestARunThatIsLostAndRestsLeavesNobodyInTheQueuesOfAClientThatCloses(t *testing.T) {
+	for _, pause := range []time.Duration{0, maxServed / 2} {
+		inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+			rare := lock.WithWaiterHeartbeat(time.Minute)
+			p, other := w.process(rare), w.process(rare)
+			q := &fairLine{world: w, held: w.lock(w.process().queue()), served: make(chan *lock.Lease, 3), trip: 2 * time.Millisecond}
+			q.opts = []lock.Option{lock.WithRest(time.Second)}
+			for range 3 {
+				q.join(bg, p)
+			}
+			stranger := wait(bg, other.queue())
+			synctest.Wait()
+			each(w.nodes, func(n *virtual.Node) { n.SetDelay(q.trip/2, q.trip/2) })
+			q.next()
+			time.Sleep(2 * q.trip)
+			q.next()
+			time.Sleep(maxServed / 2)
+			each(w.nodes, func(n *virtual.Node) { n.Delete(keys.Lock) })
+			awaitEnd(t, q.next())
+			start := time.Now()
+			time.Sleep(pause)
+			_ = p.locks.Close() // which tells of the loss
+			state, err := other.queue().Inspect(bg)
+			require.NoError(t, err)
+			require.LessOrEqual(t, len(state.Queue), 1, "the stranger alone waits")
+			require.NoError(t, await(t, stranger).after(t, start, 0, 3*time.Second).Unlock(bg))
+		})
+	}
+}
+
 // A tenure keeps those that may follow only until it has ended.
 func TestAKeptLeaseKeepsNoneThatCameLater(t *testing.T) {
 	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {

@@ -94,31 +94,43 @@ func TestHeirAsksAgainSoonAfterItsConnectionStalled(t *testing.T) {
 	})
 }
 
+// What else the successor is told meanwhile does not change that the release counts on it.
 func TestHeirAsksAgainIfANodeWasSlowAndAStrangerAheadOnAnother(t *testing.T) {
-	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
-		p := w.process()
-		l := w.lock(p.queue())
-		// The stranger comes to reach one node alone.
-		others := virtual.StartN(t, 3)
-		strange, err := lock.NewClient(virtual.NewHost([]*virtual.Node{others[0], w.nodes[1], others[2]}).Clients(t))
-		require.NoError(t, err)
-		defer func() { _ = strange.Close() }()
-		others[0].Kill()
-		others[2].Kill()
-		ctx, cancel := context.WithCancel(bg)
-		defer cancel()
-		wait(ctx, fair.New(strange, "orders"))
-		time.Sleep(5 * time.Second)
+	for name, told := range map[string]bool{"": false, "told of something else": true} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+				p := w.process()
+				l := w.lock(p.queue())
+				// The stranger comes to reach one node alone.
+				others := virtual.StartN(t, 3)
+				strange, err := lock.NewClient(virtual.NewHost([]*virtual.Node{others[0], w.nodes[1], others[2]}).Clients(t))
+				require.NoError(t, err)
+				defer func() { _ = strange.Close() }()
+				others[0].Kill()
+				others[2].Kill()
+				ctx, cancel := context.WithCancel(bg)
+				defer cancel()
+				wait(ctx, fair.New(strange, "orders"))
+				time.Sleep(5 * time.Second)
 
-		w.nodes[2].SetDelay(time.Millisecond, 0) // its ticket is a quorum's that knows the stranger
-		g := successor(p)
-		const slow = 300 * time.Millisecond
-		w.nodes[2].SetDelay(slow, 0)
-		time.AfterFunc(time.Millisecond, func() { w.nodes[2].SetDelay(0, 0) })
-		start := time.Now()
-		require.NoError(t, l.Unlock(bg))
-		(<-g).after(t, start, slow, slow+hurry)
-	})
+				w.nodes[2].SetDelay(time.Millisecond, 0) // its ticket is a quorum's that knows the stranger
+				g := successor(p)
+				state, err := p.queue().Inspect(bg)
+				require.NoError(t, err)
+				const slow = 2*defaultNodeTimeout + 50*time.Millisecond // it is silent in two rounds
+				w.nodes[2].SetDelay(slow, 0)
+				time.AfterFunc(slow-hurry, func() { w.nodes[2].SetDelay(0, 0) })
+				if told {
+					time.AfterFunc(defaultNodeTimeout/2, func() {
+						w.nodes[0].Publish("lock:channel:"+p.locks.ID(), state.Nodes[0].Queue[0]+" another")
+					})
+				}
+				start := time.Now()
+				require.NoError(t, l.Unlock(bg))
+				(<-g).after(t, start, 0, slow+hurry)
+			})
+		})
+	}
 }
 
 // A waiter of another process is woken by a quorum of nodes. If one of these fails before it asks, it needs a

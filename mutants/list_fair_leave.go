@@ -3,6 +3,22 @@ package main
 // fairLeaveMutants are bugs in how a waiter keeps its place on a node, and leaves it.
 var fairLeaveMutants = []Mutant{
 	{
+		Name:    "those that were served stay in the queues of a lock that rests",
+		File:    "lock/linger.go",
+		Old:     "	t.dismiss() // those that were served have no release to leave with\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestARunThatIsLostAndRestsLeavesNobodyInTheQueuesOfAClientThatCloses$",
+	},
+	{
+		Name:    "a successor that hears anything else is none any more",
+		File:    "lock/ask.go",
+		Old:     "named: successor || before.open && before.named,",
+		New:     "named: successor || before.named && false,",
+		Package: "lock",
+		Tests:   "^TestHeirAsksAgainIfANodeWasSlowAndAStrangerAheadOnAnother$",
+	},
+	{
 		Name: "a waiter's sign of life is not noted",
 		File: "lua/fair_beat.lua",
 		Old: `  redis.call('HSET', KEYS[3], unpack(signs))

@@ -61,8 +61,8 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "nodes are asked for what writes alone",
 		File:    "lock/probe.go",
-		Old:     "if !given.IsZero() && (",
-		New:     "if !given.IsZero() && t == ct.tenure && (",
+		Old:     "			held = append(held, t)\n",
+		New:     "			if t == ct.tenure {\n				held = append(held, t)\n			}\n",
 		Package: "readwrite",
 		Tests:   "^TestThoseWhoReadAreKeptThoughEachNodeForgetsThem",
 	},

@@ -6,47 +6,36 @@ import (
 )
 
 // A Footprint records which nodes have the key of one hold, or of those that it has absorbed, or may
-// have one. The end of the hold has to clean it up. It is safe for concurrent use; create one with [Group.NewFootprint] for each
-// hold.
+// have one. The end of the hold has to clean it up. It is safe for concurrent use; create one with
+// [Group.NewFootprint] for each hold.
 type Footprint struct {
 	mu     sync.Mutex
-	closed bool     // the hold has ended: nothing may create the key any more
-	others bool     // it has absorbed some
-	few    [5]trace // of the first nodes
-	more   *[]trace // of the others; nil: there are none
+	closed bool    // the hold has ended: nothing may create the key any more
+	others bool    // it has absorbed some
+	traces []trace // by node
 }
 
-func (f *Footprint) trace(node int) *trace {
-	if node < len(f.few) {
-		return &f.few[node]
-	}
-	return &(*f.more)[node-len(f.few)]
-}
-
-// size is the number of nodes, or more.
-func (f *Footprint) size() int {
-	if f.more == nil {
-		return len(f.few)
-	}
-	return len(f.few) + len(*f.more)
-}
-
-// A trace records what one node has of a hold. The key is certainly absent only if no field is set.
+// A trace records what one node has of a hold. The key is certainly absent only if neither flying,
+// nor present, nor unknown is set.
 type trace struct {
 	flying  uint16 // creating commands without an answer yet
-	present bool   // a creating command was answered with yes
+	present bool   // a creating command has left something
 	unknown bool   // a creating command may have run, or may run later
 	late    bool   // of present: answered after the end of the hold
+	grant   uint64 // number of the last grant, in the order in which the group heard of all grants; 0: none, or forgotten
 }
 
 // NewFootprint returns the footprint of a hold that no node has yet.
 func (g *Group) NewFootprint() *Footprint {
-	f := new(Footprint)
-	if n := len(g.nodes) - len(f.few); n > 0 {
-		more := make([]trace, n)
-		f.more = &more
+	if len(g.nodes) == 1 { // in one piece where that is common
+		f := new(struct {
+			Footprint
+			one [1]trace
+		})
+		f.traces = f.one[:]
+		return &f.Footprint
 	}
-	return f
+	return &Footprint{traces: make([]trace, len(g.nodes))}
 }
 
 // Close forbids all commands that would create the key from now on, except those already sent.
@@ -61,16 +50,16 @@ func (f *Footprint) Close() {
 func (f *Footprint) Absorb(other *Footprint) bool {
 	other.mu.Lock()
 	defer other.mu.Unlock()
-	for i := range other.size() {
-		if t := other.trace(i); t.flying > 0 || t.unknown {
+	for i := range other.traces {
+		if t := &other.traces[i]; t.flying > 0 || t.unknown {
 			return false
 		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.others = true
-	for i := range other.size() {
-		t, o := f.trace(i), other.trace(i)
+	for i := range other.traces {
+		t, o := &f.traces[i], &other.traces[i]
 		t.present, t.late = t.present || o.present, t.late || o.late
 		*o = trace{}
 	}
@@ -84,19 +73,40 @@ func (f *Footprint) create(node int) bool {
 	if f.closed {
 		return false
 	}
-	f.trace(node).flying++
+	f.traces[node].flying++
 	return true
 }
 
-// created records how a creating command ended.
-func (f *Footprint) created(node int, yes, known bool) {
+// created records how a creating command ended. grant is the number of the grant; 0: it is none.
+func (f *Footprint) created(node int, left, known bool, grant uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	t := f.trace(node)
+	t := &f.traces[node]
 	t.flying--
-	t.present = t.present || yes
-	t.late = t.late || yes && f.closed
+	t.present = t.present || left
+	t.late = t.late || left && f.closed
 	t.unknown = t.unknown || !known
+	t.grant = max(t.grant, grant)
+}
+
+// Grant returns when node last granted the hold, as a number that grows with each grant that any node
+// has answered to any hold of the group. It is 0 if it never did, or if [Footprint.Forget] was called since.
+func (f *Footprint) Grant(node int) uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.traces[node].grant
+}
+
+// Forget records that node no longer has what it gave with grant. It reports whether that was its last grant.
+func (f *Footprint) Forget(node int, grant uint64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t := &f.traces[node]
+	last := t.grant == grant
+	if last {
+		t.grant = 0
+	}
+	return last
 }
 
 // remove returns what is needed to be sure that the key is gone from node: nothing, a removal, or a
@@ -104,7 +114,7 @@ func (f *Footprint) created(node int, yes, known bool) {
 func (f *Footprint) remove(node int) (needed, mark bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	t := f.trace(node)
+	t := &f.traces[node]
 	mark = t.flying > 0 || t.unknown
 	return t.present || mark, mark
 }
@@ -120,8 +130,8 @@ func (f *Footprint) isShared() bool {
 func (f *Footprint) removed(node int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	t := f.trace(node)
-	t.present, t.unknown, t.late = false, false, false
+	t := &f.traces[node]
+	t.present, t.unknown, t.late, t.grant = false, false, false, 0
 }
 
 // open reports whether the key may be on node for longer than its TTL after the end of the hold: a
@@ -130,7 +140,7 @@ func (f *Footprint) removed(node int) {
 func (f *Footprint) open(node int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	t := f.trace(node)
+	t := &f.traces[node]
 	return t.flying > 0 || t.unknown || t.late
 }
 
@@ -138,13 +148,12 @@ func (f *Footprint) open(node int) bool {
 func (f *Footprint) Has(node int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.trace(node).present
+	return f.traces[node].present
 }
 
 // Present reports whether any node has said that it has the key.
 func (f *Footprint) Present() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	present := func(t trace) bool { return t.present }
-	return slices.ContainsFunc(f.few[:], present) || f.more != nil && slices.ContainsFunc(*f.more, present)
+	return slices.ContainsFunc(f.traces, func(t trace) bool { return t.present })
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -41,7 +42,8 @@ type Group struct {
 	ctx    context.Context // of everything that is sent; ends with Close
 	cancel context.CancelFunc
 
-	waiters sync.Pool // of chan struct{}: see waiter
+	waiters sync.Pool     // of chan struct{}: see waiter
+	grants  atomic.Uint64 // number of the last one: see Footprint.Grant
 
 	mu         sync.Mutex
 	identities map[string]*node // whose server that is; guarded by mu

@@ -100,7 +100,7 @@ func (o *op) choose() (call lua.Call, ok bool) {
 // sent to another server.
 func (o *op) recall() {
 	if m := &o.ballot.motion; m.Creates {
-		m.Footprint.created(o.node, false, true)
+		m.Footprint.created(o.node, false, true, 0)
 	}
 }
 
@@ -125,7 +125,11 @@ func (o *op) settle(n *node, reply any, err error) (owes bool) {
 	switch {
 	case m.Creates:
 		left := a.Vote == Yes || mayHaveWritten(err) || err == nil && m.Leaves != nil && m.Leaves(reply)
-		m.Footprint.created(o.node, left, over)
+		grant := uint64(0)
+		if a.Vote == Yes {
+			grant = o.ballot.group.grants.Add(1)
+		}
+		m.Footprint.created(o.node, left, over, grant)
 	case m.Removes && err == nil && !o.halved:
 		m.Footprint.removed(o.node)
 	}

@@ -15,7 +15,7 @@ func TestAPartOfARemovalOwesWhatTheHoldHasAbsorbed(t *testing.T) {
 	held := func() *Footprint {
 		f := g.NewFootprint()
 		require.True(t, f.create(0))
-		f.created(0, true, true)
+		f.created(0, true, true, 1)
 		f.Close()
 		return f
 	}
