@@ -74,6 +74,7 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 		Footprint: t.footprint,
 		Leaves:    q.engine.queued,
 		Alike:     q.engine.alike(),
+		Urgent:    true,
 		Each:      a.answered,
 		Missed:    a.missed,
 		Unsent:    a.unsent,

@@ -38,6 +38,7 @@ func (t *tenure) claim(noted bool) redlock.Motion {
 		Creates:   true,
 		Footprint: t.footprint,
 		Alike:     t.engine.alike(),
+		Urgent:    true,
 		Unsent:    patience(t.ttl), // among tens of thousands who try at once
 	}
 	if t.engine.client.group.Size() > 1 {
@@ -155,6 +156,7 @@ func (t *tenure) fence(ctx context.Context, b *redlock.Ballot, unsent time.Durat
 			Round:     t.round,
 		}.Call(),
 		Yes:    lua.ParseFenced,
+		Urgent: true,
 		Unsent: unsent,
 	})
 	if err != nil {

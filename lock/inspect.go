@@ -27,7 +27,7 @@ func (e *engine) Inspect(ctx context.Context) (State, error) {
 	}
 	b, err := e.client.group.Decide(ctx, redlock.Motion{
 		Name: "inspect",
-		Call: lua.Inspect{Keys: e.keys, Guard: e.client.guard, Slots: e.numbered != nil}.Call(),
+		Call: lua.Inspect{Keys: e.keys, Guard: e.client.guard}.Call(),
 		Yes: func(reply any) (bool, error) {
 			_, err := lua.ParseInspected(reply)
 			return err == nil, err

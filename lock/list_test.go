@@ -17,6 +17,7 @@ import (
 	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/reentrant"
+	"github.com/holdfast-go/holdfast/semaphore"
 )
 
 // listed is what a list told: the names in order, and what went wrong.
@@ -337,4 +338,44 @@ func TestAServerThatDoesNotLetAUserScanIsToldOf(t *testing.T) {
 	require.ErrorIs(t, l.errs[1], lock.ErrNoQuorum)
 	var refusal redis.Error
 	require.True(t, errors.As(l.errs[0], &refusal))
+}
+
+// Of a semaphore every node may name its holders in an order of its own.
+func TestListTellsOfASemaphoreWhoHasIt(t *testing.T) {
+	servers := redistest.StartN(t, 3)
+	nodes := redistest.Clients(t, servers)
+	clients := []*lock.Client{
+		newClient(t, nodes, lock.WithLabel("the only one")), newClient(t, nodes, lock.WithLabel("the only one")), newClient(t, nodes, lock.WithLabel("the only one")),
+	}
+	var ids []string
+	for _, c := range clients {
+		p, err := semaphore.New(c, "stock", 3).TryAcquire(t.Context(), 1)
+		require.NoError(t, err)
+		ids = append(ids, p.ID())
+	}
+	slices.Sort(ids)
+	k, err := lua.NewKeys("lock", "stock")
+	require.NoError(t, err)
+	for i, node := range nodes {
+		redistest.Eventually(t, time.Minute, func() bool { return node.HLen(t.Context(), k.Lock).Val() == 3 }, "each node has all")
+		for _, id := range ids[:i] { // so each has another one first
+			require.NoError(t, node.HDel(t.Context(), k.Lock, id).Err())
+			require.NoError(t, node.HSet(t.Context(), k.Lock, id, 1).Err())
+		}
+	}
+	redistest.Eventually(t, time.Minute, func() bool {
+		e := list(t.Context(), clients[0], "").entries["stock"]
+		return e.State.Label == "the only one" && e.State.HeldFor > 0
+	}, "its label is told")
+	l := list(t.Context(), clients[0], "")
+	require.Empty(t, l.errs)
+	require.Equal(t, []string{"stock"}, l.names)
+	s := l.entries["stock"].State
+	require.Equal(t, lock.StatusHeld, s.Status)
+	require.Equal(t, ids[0], s.Holder)
+	require.Equal(t, ids, s.Readers)
+	require.Positive(t, s.TTL)
+	for _, n := range s.Nodes {
+		require.Equal(t, ids, n.Readers)
+	}
 }

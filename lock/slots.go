@@ -236,6 +236,7 @@ func (t *tenure) fenceAlone(ctx context.Context, token int64, agree int, unsent 
 				_, alone, err := lua.ParsePermitFenced(reply)
 				return alone, err
 			},
+			Urgent: true,
 			Unsent: unsent,
 		})
 		if err != nil {

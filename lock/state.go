@@ -50,7 +50,7 @@ type State struct {
 	HeldFor time.Duration // how long the holder's process has had the lock, by a node's clock; 0: not known
 	TTL     time.Duration // remaining on a quorum; negative: the key has no TTL
 	Token   int64         // the greatest fencing token that a quorum knows; 0: none
-	Readers []string      // read-write locks: the readers' hold ids; the first one is the Holder
+	Readers []string      // read-write locks: the readers' hold ids; semaphores: all hold ids; the first one is the Holder
 	Queue   []string      // locks with a queue: waiting hold ids, in order
 	Waits   []Wait        // the same waiters, with details
 	Nodes   []NodeState

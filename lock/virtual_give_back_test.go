@@ -158,3 +158,38 @@ func TestMarkOutlivesWhatIsNineSecondsLate(t *testing.T) {
 		require.NotContains(t, far.Keys(), keys.Void(), "and is not kept for ever")
 	})
 }
+
+// What a minority has granted is in the way of others until it is given back. So nobody waits for a node that was
+// silent before to learn that there is no quorum.
+func TestAMinoritysGrantsAreGivenBackAtOnceThoughANodeIsSilent(t *testing.T) {
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			ofEitherKind(t, []int{5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+				const way = 10 * time.Millisecond
+				p := w.process()
+				require.NoError(t, w.lock(of(p)).Unlock(bg))
+				fault(w.nodes[0])
+				require.NoError(t, w.lock(of(p)).Unlock(bg))
+				time.Sleep(time.Minute)
+				w.lock(reentrantAt(p, "another")) // the node's silence is news, whatever became of the connections
+				time.Sleep(defaultNodeTimeout)
+				for _, n := range w.nodes[1:] {
+					n.SetDelay(way, way)
+				}
+				each(w.nodes[1:3], func(n *virtual.Node) { give(n, "rival:1") })
+				ctx, cancel := context.WithCancel(bg)
+				waits := wait(ctx, of(p))
+				time.Sleep(2*way + way/2)
+				requireHolder(t, "rival:1", w.nodes[1:3])
+				for _, n := range w.nodes[3:] {
+					holder, _ := n.Holder(keys.Lock)
+					require.NotEmpty(t, holder, "it has granted it")
+				}
+				time.Sleep(way)
+				requireHolder(t, "", w.nodes[3:])
+				cancel()
+				require.Error(t, (<-waits).err)
+			})
+		})
+	}
+}

@@ -6,17 +6,12 @@ import "time"
 type Inspect struct {
 	Keys  Keys
 	Guard time.Duration // how long a restarted server must not grant; 0: no guard
-	Slots bool          // of a semaphore, whose holds are listed as those that read are
 }
 
 // Call makes the call.
 func (i Inspect) Call() Call {
-	together := i.Keys.Readers()
-	if i.Slots {
-		together = i.Keys.Permits()
-	}
-	args := append(newCall(inspectScript, 6, 1),
-		i.Keys.Lock, i.Keys.Token(), i.Keys.Queue(), i.Keys.Waiters(), i.Keys.Note(), together)
+	args := append(newCall(inspectScript, 8, 1),
+		i.Keys.Lock, i.Keys.Token(), i.Keys.Queue(), i.Keys.Waiters(), i.Keys.Note(), i.Keys.Readers(), i.Keys.Permits(), i.Keys.Slots())
 	return Call{script: inspectScript, args: withGuard(args, i.Guard)}
 }
 
@@ -29,7 +24,7 @@ type Inspected struct {
 	Queue  []Waiting     // in order
 	Noted  Noted         // about the holder
 
-	Readers []Reading // of a read-write lock that is read; the holder is the first one
+	Readers []Reading // of a read-write lock that is read, or of a semaphore; the holder is the first one
 
 	Refusal string // why the node would not grant; "": it would
 }
@@ -41,7 +36,7 @@ type Waiting struct {
 	Waited time.Duration // by the node's clock
 }
 
-// Reading is one hold that reads.
+// Reading is one hold that reads, or that has permits.
 type Reading struct {
 	Hold string
 	TTL  time.Duration // remaining

@@ -6,6 +6,8 @@
 -- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
 -- KEYS[5] lock:{name}:note     string  label and note of the hold, for people
 -- KEYS[6] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
+-- KEYS[7] lock:{name}:permits  zset    hold id of a semaphore -> alive until, microseconds
+-- KEYS[8] lock:{name}:slots    hash    "hold id note" of a semaphore -> since, label and note
 -- ARGV[1] how long a restarted server must not grant, milliseconds; absent: no guard
 --
 -- Returns {pttl, token, hold id, hold count, {waiting hold id, ticket, waited, ...}, refusal, {hold id, left, ...}, text, age}
@@ -13,9 +15,9 @@
 --   the token, empty if there is no counter; who holds the lock, empty if nobody; then
 --   who waits, in order, with which ticket, and for how long, in milliseconds; why
 --   this server would not grant, empty if it would; of a read-write lock that is read, the holds
---   that read, by their ids, and how long each lasts, in milliseconds, and the first one as who
---   holds the lock; and if it is there, what is written about who holds the lock, and the age of
---   that hold in milliseconds
+--   that read, or of a semaphore those that have permits, by their ids, and how long each lasts, in
+--   milliseconds, and the first one as who holds the lock; and if it is there, what is written about
+--   who holds the lock, and the age of that hold in milliseconds
 --
 -- Twice: it reads only.
 
@@ -23,14 +25,18 @@
 local now = clock()
 local held = redis.call('HGETALL', KEYS[1])
 local pttl = redis.call('PTTL', KEYS[1])
-local readers, until_when = {}, redis.call('ZRANGE', KEYS[6], 0, -1, 'WITHSCORES')
+local readers, until_when = {}, redis.call('ZRANGE', KEYS[7], 0, -1, 'WITHSCORES')
+if not until_when[1] then
+  until_when = redis.call('ZRANGE', KEYS[6], 0, -1, 'WITHSCORES')
+end
 if until_when[1] and held[1] then
-  local counts, first, left = {}, nil, nil
+  local counts, timed, first, left = {}, false, nil, nil
   for i = 1, #held, 2 do
     counts[held[i]] = held[i + 1]
   end
   for i = 1, #until_when, 2 do
     local id = until_when[i]
+    timed = timed or id == held[1]
     if counts[id] and tonumber(until_when[i + 1]) > now then
       readers[#readers + 1] = id
       readers[#readers + 1] = math.ceil((until_when[i + 1] - now) / 1000)
@@ -42,7 +48,7 @@ if until_when[1] and held[1] then
   -- Without them, it is one that is in the hash alone, unless there is none but readers whose time is over.
   if first then
     held, pttl = {first, counts[first]}, left
-  elseif redis.call('ZSCORE', KEYS[6], held[1]) then
+  elseif timed then
     held, pttl = {}, -2
   end
 end
@@ -62,6 +68,13 @@ if ARGV[1] then
   young = guard(ARGV[1])
 end
 -- uses noted
+local text, age = noted(KEYS[5], held[1] or '')
+if not text and held[1] then
+  local since, about = string.match(redis.call('HGET', KEYS[8], held[1] .. ' note') or '', '^(%d+) (.*)$')
+  if since then
+    text, age = about, math.max(0, math.floor((now - since) / 1000))
+  end
+end
 return {
   pttl,
   redis.call('GET', KEYS[2]) or '',
@@ -70,5 +83,6 @@ return {
   queue,
   young and young.err or '',
   readers,
-  noted(KEYS[5], held[1] or ''),
+  text,
+  age,
 }

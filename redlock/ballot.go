@@ -25,6 +25,9 @@ type Motion struct {
 	Creates, Removes bool
 	// All waits for every node, or its timeout, instead of a quorum.
 	All bool
+	// Urgent does not wait for nodes that did not answer before this motion either, once all others
+	// have answered and are a quorum: such a node counts as silent.
+	Urgent bool
 	// handshakes gives each node the time that a handshake takes.
 	handshakes bool
 	Footprint  *Footprint
@@ -101,6 +104,7 @@ type Ballot struct {
 	agreed  int32 // the most of yes that are alike
 	failed  int32 // of no: without an answer
 	found   int32 // of yes: see Motion.Found
+	ailing  int32 // have not answered, nor the last time; see Motion.Urgent
 	decided bool
 }
 
@@ -169,8 +173,15 @@ func (b *Ballot) submit(to func(*lane, *op)) {
 	key := b.motion.Call.Key()
 	for i, n := range b.group.nodes {
 		o := &b.ops[i]
-		l := n.way(key)
-		o.lane = l
+		o.lane = n.way(key)
+		if b.motion.Urgent && len(b.ops) > 1 && o.lane.ails() {
+			o.ails = true
+			b.ailing++
+		}
+	}
+	for i := range b.ops {
+		o := &b.ops[i]
+		l := o.lane
 		switch {
 		case b.motion.Skip != nil && b.motion.Skip(i):
 			b.vote(o, Answer{Vote: No})
@@ -314,6 +325,9 @@ func (b *Ballot) vote(o *op, a Answer) {
 		return
 	}
 	o.answer = a
+	if o.ails {
+		b.ailing--
+	}
 	if a.Vote == Yes {
 		b.yes++
 		b.agreed = max(b.agreed, b.alike(a))
@@ -339,6 +353,9 @@ func (b *Ballot) vote(o *op, a Answer) {
 		b.decided = b.decided || b.agreed-b.unasked >= quorum && b.tells() || b.no-b.failed >= quorum ||
 			b.yes >= quorum && n-b.yes-b.no+b.agreed < quorum // the remaining nodes cannot make them agree
 	}
+	if !b.decided && b.motion.Urgent && b.yes+b.no >= quorum && b.yes+b.no+b.ailing == n {
+		b.passOver()
+	}
 	decided := b.decided
 	if decided && b.waiter != nil {
 		b.waiter <- struct{}{}
@@ -353,6 +370,18 @@ func (b *Ballot) vote(o *op, a Answer) {
 	if b.motion.Then != nil {
 		b.motion.Then(b)
 	}
+}
+
+// passOver decides b without the nodes that have not answered. Called with mu held.
+func (b *Ballot) passOver() {
+	for i := range b.ops {
+		if o := &b.ops[i]; o.answer.Vote == Pending {
+			o.answer = Answer{Vote: No, Err: o.lane.node.silent}
+			b.no++
+			b.failed++
+		}
+	}
+	b.decided = true
 }
 
 // tells reports whether it is known if a quorum had the hold that b removes. A node that was not asked

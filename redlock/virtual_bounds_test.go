@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -94,6 +95,65 @@ func TestPreparedAndTheNextTakeOneRoundTrip(t *testing.T) {
 			require.True(t, release.Won())
 			require.Equal(t, trip, time.Since(start))
 		})
+	}
+}
+
+// Once a node is known to be silent, an urgent ballot that the others have not decided is lost at once. It is not
+// lost before the others have answered, and not without a quorum of them; and a node that answers again counts.
+func TestUrgentBallotDoesNotWaitForANodeThatIsSilentAlready(t *testing.T) {
+	divided := func() redlock.Motion { // every other answer is a yes
+		var answers atomic.Int32
+		m := probe()
+		m.Urgent = true
+		m.Yes = func(any) (bool, error) { return answers.Add(1)%2 == 0, nil }
+		return m
+	}
+	const late = timeout / 4
+	for _, n := range []int{3, 5} {
+		for name, fault := range map[string]func(*virtual.Node){"paused": (*virtual.Node).Pause, "silent": func(n *virtual.Node) { n.Silence(true) }} {
+			t.Run(fmt.Sprint(n, " ", name), func(t *testing.T) {
+				inBubble(t, n, func(t *testing.T, g *redlock.Group, nodes []*virtual.Node) {
+					var last *redlock.Ballot
+					took := func(m redlock.Motion) time.Duration {
+						start := time.Now()
+						last = decide(t, g, m)
+						require.False(t, last.Won())
+						return time.Since(start)
+					}
+					for _, node := range nodes[1:] {
+						node.SetDelay(late, 0)
+					}
+					fault(nodes[0])
+					require.Equal(t, timeout, took(divided()), "nobody knows yet")
+					for range 5 {
+						require.Equal(t, late, took(divided()), "the others are waited for")
+						require.ErrorIs(t, last.Answer(0).Err, redlock.ErrSilent)
+					}
+					patient := divided()
+					patient.Urgent = false
+					require.Equal(t, timeout, took(patient))
+
+					for _, node := range nodes[1 : n/2+1] {
+						fault(node)
+					}
+					require.Equal(t, timeout, took(divided()), "too few of them are left")
+					require.Equal(t, timeout, took(divided()), "and they do not suffice alone")
+					for _, node := range nodes[:n/2+1] {
+						node.Resume()
+						node.Silence(false)
+					}
+					require.Eventually(t, func() bool { return decide(t, g, probe()).Won() }, time.Minute, time.Second)
+					time.Sleep(time.Minute)
+					decide(t, g, probe())
+					time.Sleep(time.Second)
+					nodes[0].SetDelay(2*late, 0)
+					start := time.Now()
+					b := decide(t, g, divided())
+					require.Equal(t, 2*late, time.Since(start), "it is back, and is waited for")
+					require.NoError(t, b.Answer(0).Err)
+				})
+			})
+		}
 	}
 }
 
