@@ -7,8 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// noteAge is the time after which the note is written again, for nodes that have come back without
-// it.
+// noteAge is the time after which the note is written again, for nodes that did not hear of it.
 const noteAge = 10 * time.Minute
 
 // description returns this process's description of the tenure.
@@ -21,7 +20,8 @@ func (t *tenure) description() description {
 // write writes the label and note of the holder on every node, and does not wait. A label or note
 // that somebody has set is written right after the grant, and so is that of a fixed lease.
 // Otherwise there is only the default label, which is written with the first renewal that is due by
-// time: most holds are shorter, and cost nothing for it.
+// time: most holds are shorter, and cost nothing for it. Nodes that were given the hold again have the
+// description again at once, too, or with the next renewal.
 //
 // The text lives as long as the lock's key on that node, which extends it. The release deletes it.
 // It names its hold id, so it is never taken for the text of another hold.
@@ -31,16 +31,21 @@ func (t *tenure) write() {
 		return
 	}
 	now := time.Now()
-	asked := set.note != "" || c.labelled || !set.renew
 	t.mu.Lock()
-	due := !t.ended && now.Sub(t.written) >= noteAge && (asked || now.Sub(t.since) >= t.ttl/8)
+	if t.ended {
+		t.mu.Unlock()
+		return
+	}
+	due := now.Sub(t.written) >= noteAge && (t.describes() || now.Sub(t.since) >= t.ttl/8)
 	life := max(set.extended(max(t.ttl, t.longest)), set.granted())
+	lacking := t.unnoted
+	t.unnoted = nil
 	if due {
-		t.written = now
+		t.written, lacking = now, nil
 	}
 	since := t.since
 	t.mu.Unlock()
-	if !due {
+	if !due && lacking == nil {
 		return
 	}
 	n := lua.Note{
@@ -55,5 +60,34 @@ func (t *tenure) write() {
 	if k := t.engine.numbered; k != nil {
 		call = k.Note(t.request(), n)
 	}
-	c.group.Vote(redlock.Motion{Name: "note", Call: call, Yes: lua.ParseNoted})
+	c.group.Vote(redlock.Motion{
+		Name: "note",
+		Call: call,
+		Yes:  lua.ParseNoted,
+		Skip: func(node int) bool { return lacking != nil && !lacking[node] },
+	})
+}
+
+// describes reports whether somebody wants the description at once, and not with the next renewal.
+func (t *tenure) describes() bool {
+	c, set := t.engine.client, &t.engine.set
+	return set.note != "" || c.labelled || !set.renew
+}
+
+// gave records that a node that lacked the hold was given it: without its description.
+func (t *tenure) gave(node int) {
+	c := t.engine.client
+	c.given[node].Add(1)
+	t.mu.Lock()
+	written := !t.written.IsZero()
+	if written {
+		if t.unnoted == nil {
+			t.unnoted = make([]bool, c.group.Size())
+		}
+		t.unnoted[node] = true
+	}
+	t.mu.Unlock()
+	if written && t.describes() {
+		t.write()
+	}
 }

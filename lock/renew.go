@@ -178,7 +178,7 @@ func (r *renewal) answered(node int, a redlock.Answer) {
 	case extended == lua.ExtendTaken:
 		r.tenure.refused()
 	case extended == lua.ExtendBack:
-		r.tenure.engine.client.given[node].Add(1)
+		r.tenure.gave(node)
 	}
 	if err != nil || extended != lua.ExtendFree {
 		return

@@ -46,7 +46,7 @@ func (t *tenure) repair(missing []bool, ttl time.Duration) {
 // repaired notes a node's answer to a repair.
 func (t *tenure) repaired(node int, a redlock.Answer) {
 	if a.Vote == redlock.Yes {
-		t.engine.client.given[node].Add(1)
+		t.gave(node)
 	}
 	t.voted(node, a)
 }

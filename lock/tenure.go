@@ -55,6 +55,7 @@ type tenure struct {
 	renewAt    time.Time     // the next renewal, if a lease wants one
 	renewing   chan struct{} // closed when the renewal in flight is decided; nil: none
 	written    time.Time     // when its description was written; zero: it was not
+	unnoted    []bool        // nodes that were given it since, and lack the description; nil: none
 	last       error         // what the last round of renewals came to, if it failed
 	joining    *joining      // of one that others may join: whether they may now; nil: of any other
 	serving    *serving      // of one that writes: of the turns within it; nil: of any other. Set before it is known

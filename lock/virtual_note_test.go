@@ -14,6 +14,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/readwrite"
 	"github.com/holdfast-go/holdfast/reentrant"
 )
 
@@ -229,4 +230,49 @@ func TestLabelsAndNotesAreALineOfText(t *testing.T) {
 		require.Equal(t, "Überweisung № 7: 5 % – „fertig“ ✓", s.Note)
 		require.NoError(t, held.Unlock(bg))
 	})
+}
+
+// Nodes that come back empty, one after the other, are told again: at once what somebody has written, and the
+// default label with the next renewal.
+func TestNodesThatForgetTheDescriptionAreToldAgain(t *testing.T) {
+	for name, of := range map[string]func(p *process, opts ...lock.Option) lock.Locker{
+		"reentrant": func(p *process, opts ...lock.Option) lock.Locker { return p.mutex(opts...) },
+		"fair":      func(p *process, opts ...lock.Option) lock.Locker { return p.queue(opts...) },
+		"reader": func(p *process, opts ...lock.Option) lock.Locker {
+			return readwrite.New(p.locks, "orders", opts...).RLocker()
+		},
+		"permits": func(p *process, opts ...lock.Option) lock.Locker { return p.permits(3, opts...).Locker(1) },
+	} {
+		for description, c := range map[string]struct {
+			opts []lock.Option
+			ttl  time.Duration
+		}{
+			"written":       {[]lock.Option{lock.WithNote("nightly export")}, time.Hour},
+			"default label": {nil, defaultTTL},
+		} {
+			t.Run(name+" "+description, func(t *testing.T) {
+				inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+					p := w.probing(virtual.NewHost(w.nodes))
+					m := of(p, append(c.opts, lock.WithTTL(c.ttl))...)
+					l := w.lock(m)
+					time.Sleep(defaultTTL)
+					before, err := m.(lock.Inspector).Inspect(bg)
+					require.NoError(t, err)
+					require.NotEmpty(t, before.Label)
+					for _, n := range w.nodes {
+						n.Flush()
+						w.loadScripts()
+						time.Sleep(2100*time.Millisecond + min(c.ttl, defaultTTL)/3*time.Duration(1-len(c.opts)))
+					}
+					after, err := m.(lock.Inspector).Inspect(bg)
+					require.NoError(t, err)
+					require.Equal(t, l.ID(), after.Holder)
+					require.Equal(t, before.Label, after.Label)
+					require.Equal(t, before.Note, after.Note)
+					require.Greater(t, after.HeldFor, before.HeldFor)
+					require.NoError(t, l.Unlock(bg))
+				})
+			})
+		}
+	}
 }
