@@ -62,6 +62,9 @@ func (e *Election) Run(ctx context.Context, lead func(ctx context.Context, term 
 	if e.candidate == "" {
 		return fmt.Errorf("election %q: the candidate has no name", e.Name())
 	}
+	if lead == nil {
+		return fmt.Errorf("election %q: Run has no function to call", e.Name())
+	}
 	for {
 		if again, err := e.campaign(ctx, lead); !again {
 			return err

@@ -300,6 +300,7 @@ func TestACandidateNeedsAName(t *testing.T) {
 	inWorlds(t, func(t *testing.T, w *world) {
 		nobody := w.candidate("")
 		require.ErrorContains(t, nobody.Run(bg, follow), `election "scheduler": the candidate has no name`)
+		require.ErrorContains(t, w.candidate("a").Run(bg, nil), `election "scheduler": Run has no function to call`)
 		_, err := nobody.Leader(bg)
 		require.ErrorIs(t, err, election.ErrNoLeader)
 		odd := election.New(nobody.locks, "scheduler", "two\nlines")

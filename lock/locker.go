@@ -74,6 +74,9 @@ func (e *engine) TryLock(ctx context.Context) (*Lease, error) { return e.acquire
 
 // Do implements [Locker].
 func (e *engine) Do(ctx context.Context, fn func(context.Context) error) (err error) {
+	if fn == nil && e.err == nil {
+		return fmt.Errorf("lock %q: Do has no function to call", e.name)
+	}
 	lease, err := e.Lock(ctx)
 	if err != nil {
 		return err

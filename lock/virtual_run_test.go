@@ -391,8 +391,8 @@ func TestAFairWaiterThatIsPassedTheLockAndGivesUpPassesItOnAtOnce(t *testing.T) 
 			l := <-q.served
 			if strings.Contains(l.ID(), q.held.ID()+".") {
 				require.Equal(t, start, time.Now())
-			} else { // the one before it had left before the lock was passed on, and so had it ask
-				require.LessOrEqual(t, time.Since(start), 20*time.Millisecond)
+			} else { // the one before it had left before the lock was passed on, and has it ask, or had asked along with the release
+				require.LessOrEqual(t, time.Since(start), 30*time.Millisecond)
 			}
 			q.held = l
 			if err := <-given; err != nil {

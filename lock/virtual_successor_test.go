@@ -117,9 +117,9 @@ func TestHeirAsksAgainIfANodeWasSlowAndAStrangerAheadOnAnother(t *testing.T) {
 				g := successor(p)
 				state, err := p.queue().Inspect(bg)
 				require.NoError(t, err)
-				const slow = 2*defaultNodeTimeout + 50*time.Millisecond // it is silent in two rounds
+				const slow = 2*defaultNodeTimeout + 50*time.Millisecond
 				w.nodes[2].SetDelay(slow, 0)
-				time.AfterFunc(slow-hurry, func() { w.nodes[2].SetDelay(0, 0) })
+				time.AfterFunc(time.Millisecond, func() { w.nodes[2].SetDelay(0, 0) })
 				if told {
 					time.AfterFunc(defaultNodeTimeout/2, func() {
 						w.nodes[0].Publish("lock:channel:"+p.locks.ID(), state.Nodes[0].Queue[0]+" another")
@@ -127,7 +127,7 @@ func TestHeirAsksAgainIfANodeWasSlowAndAStrangerAheadOnAnother(t *testing.T) {
 				}
 				start := time.Now()
 				require.NoError(t, l.Unlock(bg))
-				(<-g).after(t, start, 0, slow+hurry)
+				(<-g).after(t, start, slow, slow+hurry)
 			})
 		})
 	}

@@ -98,6 +98,9 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 // returns the lease, with the tokens. Do returns fn's error, joined with the error of Unlock:
 // [lock.ErrLost] if one of the locks was lost meanwhile.
 func (m *Mutex) Do(ctx context.Context, fn func(context.Context) error) (err error) {
+	if fn == nil && m.err == nil {
+		return errors.New("multi: Do has no function to call")
+	}
 	lease, err := m.Lock(ctx)
 	if err != nil {
 		return err

@@ -161,8 +161,8 @@ func TestALockThatCannotBeIsRefusedBeforeAnythingIsTaken(t *testing.T) {
 			require.ErrorContains(t, err, want)
 			_, err = both.TryLock(bg)
 			require.ErrorContains(t, err, want)
-			require.ErrorContains(t, both.Do(bg, nil), want)
-			require.ErrorContains(t, semaphore.New(c, "pool", 3).Locker(n).Do(bg, nil), want)
+			require.ErrorContains(t, both.Do(bg, func(context.Context) error { return nil }), want)
+			require.ErrorContains(t, semaphore.New(c, "pool", 3).Locker(n).Do(bg, func(context.Context) error { return nil }), want)
 			w.requireFree("a", "pool")
 		}
 	})

@@ -372,7 +372,7 @@ func TestDo(t *testing.T) {
 		theirs := try(t, w.client(), "a")
 		ctx, cancel := context.WithTimeout(bg, time.Second)
 		defer cancel()
-		require.ErrorIs(t, m.Do(ctx, nil), lock.ErrLocked)
+		require.ErrorIs(t, m.Do(ctx, func(context.Context) error { return nil }), lock.ErrLocked)
 		require.NoError(t, theirs.Unlock(bg))
 	})
 }

@@ -3,6 +3,22 @@ package main
 // lockNoteMutants are bugs in what people are told about who has a lock.
 var lockNoteMutants = []Mutant{
 	{
+		Name:    "nodes that forget a description are not told again",
+		File:    "lock/note.go",
+		Old:     "		t.unnoted[node] = true\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestNodesThatForgetTheDescriptionAreToldAgain$",
+	},
+	{
+		Name:    "a list knows no semaphore",
+		File:    "lua/inspect.lua",
+		Old:     "if not until_when[1] then",
+		New:     "if true then",
+		Package: "lock",
+		Tests:   "^TestListTellsOfASemaphoreWhoHasIt$",
+	},
+	{
 		Name:    "a note stays after the release",
 		File:    "lua/release.lua",
 		Old:     "if KEYS[4] then",
@@ -77,8 +93,8 @@ var lockNoteMutants = []Mutant{
 	{
 		Name:    "the default label is written with each grant",
 		File:    "lock/note.go",
-		Old:     "(asked || now.Sub(t.since) >= t.ttl/8)",
-		New:     "(asked || !t.since.IsZero())",
+		Old:     "(t.describes() || now.Sub(t.since) >= t.ttl/8)",
+		New:     "(t.describes() || !t.since.IsZero())",
 		Package: "lock",
 		Tests:   "^TestTheDefaultLabelComesWithTheFirstRenewal$",
 	},

@@ -3,6 +3,30 @@ package main
 // redlockBallotMutants are bugs in a round: its quorum, its answers, and what it leaves on the nodes.
 var redlockBallotMutants = []Mutant{
 	{
+		Name:    "an attempt waits for a node that is silent already",
+		File:    "redlock/ballot.go",
+		Old:     "if !b.decided && b.motion.Urgent && ",
+		New:     "if !b.decided && b.motion.Urgent && false && ",
+		Package: "lock",
+		Tests:   "^TestAMinoritysGrantsAreGivenBackAtOnceThoughANodeIsSilent$",
+	},
+	{
+		Name:    "an urgent ballot is lost without a quorum of answers",
+		File:    "redlock/ballot.go",
+		Old:     "b.motion.Urgent && b.yes+b.no >= quorum && ",
+		New:     "b.motion.Urgent && ",
+		Package: "redlock",
+		Tests:   "^TestUrgentBallotDoesNotWaitForANodeThatIsSilentAlready$",
+	},
+	{
+		Name:    "an urgent ballot is lost when a quorum has answered",
+		File:    "redlock/ballot.go",
+		Old:     "b.yes+b.no >= quorum && b.yes+b.no+b.ailing == n {",
+		New:     "b.yes+b.no >= quorum && b.ailing > 0 {",
+		Package: "redlock",
+		Tests:   "^TestUrgentBallotDoesNotWaitForANodeThatIsSilentAlready$",
+	},
+	{
 		Name:    "half of the nodes are a quorum",
 		File:    "redlock/group.go",
 		Old:     "len(nodes)/2 + 1,",

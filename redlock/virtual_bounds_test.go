@@ -121,8 +121,9 @@ func TestUrgentBallotDoesNotWaitForANodeThatIsSilentAlready(t *testing.T) {
 						return time.Since(start)
 					}
 					for _, node := range nodes[1:] {
-						node.SetDelay(late, 0)
+						node.SetDelay(late/2, 0)
 					}
+					nodes[n-1].SetDelay(late, 0)
 					fault(nodes[0])
 					require.Equal(t, timeout, took(divided()), "nobody knows yet")
 					for range 5 {

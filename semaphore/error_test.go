@@ -43,6 +43,7 @@ func TestWhatCannotBeAskedFor(t *testing.T) {
 	require.ErrorContains(t, err, "empty")
 	_, err = semaphore.New(nil, r.name, 1).Acquire(bg, 1)
 	require.ErrorContains(t, err, "nil")
+	require.ErrorContains(t, semaphore.New(c, r.name, 3).Do(bg, 1, nil), "no function")
 	require.Empty(t, r.servers[0].Keys(t), "nothing was touched")
 }
 

@@ -42,8 +42,9 @@ func (p *Permit) Slots() []int { return slices.Clone(p.slots) }
 func (p *Permit) ID() string { return p.lease().ID() }
 
 // Token is the fencing token. There is one counter for the name, and no two permits have the same
-// token. A permit that is granted after another one has a greater token, and so does a permit that
-// gets a slot after another one.
+// token. A permit that gets a slot after another one has a greater token: a resource of that number can
+// refuse lesser ones. Permits with different slots may be in use at once, and their tokens do not tell in
+// which order they were granted.
 func (p *Permit) Token() int64 { return p.lease().Token() }
 
 // Deadline is the end of validity as known now. It moves with each renewal.

@@ -63,6 +63,9 @@ func (s *Semaphore) TryAcquire(ctx context.Context, n int) (*Permit, error) {
 // Do runs fn with n permits: Acquire, fn with the permit's context, Release. It returns fn's error,
 // joined with [lock.ErrLost] if the permits were lost meanwhile.
 func (s *Semaphore) Do(ctx context.Context, n int, fn func(context.Context) error) (err error) {
+	if fn == nil && s.check(n) == nil {
+		return fmt.Errorf("semaphore %q: Do has no function to call", s.Name())
+	}
 	p, err := s.Acquire(ctx, n)
 	if err != nil {
 		return err

@@ -31,6 +31,12 @@ var doing = rules{
 		t.requireFree(t.locker())
 	},
 
+	"DoWithoutAFunctionTakesNothing": func(t *stage) {
+		l := t.locker()
+		require.ErrorContains(t, l.Do(bg, nil), "Do has no function to call")
+		t.requireFree(l)
+	},
+
 	"DoWithinDoReenters": func(t *stage) {
 		l := t.locker()
 		worked := false
