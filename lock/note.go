@@ -41,7 +41,7 @@ func (t *tenure) write() {
 	lacking := t.unnoted
 	t.unnoted = nil
 	if due {
-		t.written, lacking = now, nil
+		t.written = now
 	}
 	since := t.since
 	t.mu.Unlock()
@@ -60,12 +60,11 @@ func (t *tenure) write() {
 	if k := t.engine.numbered; k != nil {
 		call = k.Note(t.request(), n)
 	}
-	c.group.Vote(redlock.Motion{
-		Name: "note",
-		Call: call,
-		Yes:  lua.ParseNoted,
-		Skip: func(node int) bool { return lacking != nil && !lacking[node] },
-	})
+	m := redlock.Motion{Name: "note", Call: call, Yes: lua.ParseNoted}
+	if !due {
+		m.Skip = func(node int) bool { return !lacking[node] }
+	}
+	c.group.Vote(m)
 }
 
 // describes reports whether somebody wants the description at once, and not with the next renewal.
