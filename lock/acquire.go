@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime/trace"
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/kind"
@@ -14,6 +15,7 @@ type acquisition struct {
 	call
 	turns turns   // how a blocked Lock waits for its turn; nil for TryLock
 	last  *denial // of a TryLock or a re-entry: why the attempt before failed; nil: it is the first
+	mixed int     // how many of its attempts were refused permits by nodes that named different holders
 
 	contender contender // is turns, of a lock that is not a kind.Queue
 }
@@ -139,10 +141,25 @@ func (a *acquisition) outcome(block bool, lease *Lease, d denial, err error) (ov
 	case d.final, !block && d.err != nil:
 		a.quit()
 		return true, a.fail(d.err, denial{holder: d.holder, ttl: d.ttl, about: d.about})
-	case !block && d.sure:
+	case !block && d.sure && !a.mayBeRivals(d):
 		return true, a.fail(ErrLocked, d)
 	}
 	return false, nil
+}
+
+// maxMixed is how often a TryLock is refused permits of which nodes name different holders before it believes that
+// they are in use.
+const maxMixed = 4
+
+// mayBeRivals reports whether d may come from rivals that were granted permits by a few nodes each, and will give
+// them back. They ask again as other holds: one that was named before has its permits.
+func (a *acquisition) mayBeRivals(d denial) bool {
+	if d.mixed == nil {
+		return false
+	}
+	a.mixed++
+	known := a.last != nil && slices.ContainsFunc(d.mixed, func(id string) bool { return slices.Contains(a.last.mixed, id) })
+	return a.mixed < maxMixed && !known
 }
 
 // try re-enters, or makes an attempt if it is this caller's turn. It has the slot's turn.

@@ -321,15 +321,3 @@ func (a *asking) yield(nodes []int, ticket lua.Ticket, unsent time.Duration) *re
 		Unsent:    unsent,
 	})
 }
-
-// except skips all nodes but these.
-func except(nodes []int) func(int) bool {
-	return func(node int) bool {
-		for _, n := range nodes {
-			if n == node {
-				return false
-			}
-		}
-		return true
-	}
-}

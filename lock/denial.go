@@ -9,6 +9,7 @@ type denial struct {
 	about  description   // of the holder
 	sure   bool          // a quorum agrees on the holder: it is worth waiting for the release
 	nodes  int           // that agree on it
+	mixed  []string      // of permits: the holds that nodes named, if none was named by a quorum, though all refused
 	err    error         // too few nodes answered; nil if they did
 	split  error         // nobody had it: rivals split the votes
 	cut    error         // what was known of an attempt that the end of the wait cut off

@@ -36,6 +36,9 @@ func (e *engine) denied(b *redlock.Ballot) denial {
 		d.err, d.final = e.mistaken(other), true
 		return d
 	}
+	if e.numbered != nil && d.sure {
+		d.mixed = mixed(b, e)
+	}
 	// With a quorum of nodes answering, rivals are the reason; without, it is the nodes.
 	if len(holders) == 0 || g.Size()-failed < g.Quorum() {
 		d.err = b.Err()
@@ -82,6 +85,25 @@ func (e *engine) sees(d *denial, holders map[string]int, a redlock.Answer) (fore
 	}
 	family, ours := kind.FamilyOf(seen.Holder)
 	return ours && family != e.kind.Family()
+}
+
+// mixed returns the holds that nodes named in their refusals; nil: a quorum named the same one.
+func mixed(b *redlock.Ballot, e *engine) (named []string) {
+	counts := make(map[string]int)
+	for i := range e.client.group.Size() {
+		if a := b.Answer(i); a.Vote == redlock.No {
+			if seen, _ := e.kind.Acquired(a.Reply); seen.Holder != "" {
+				counts[seen.Holder]++
+			}
+		}
+	}
+	for id, n := range counts {
+		if n >= e.client.group.Quorum() {
+			return nil
+		}
+		named = append(named, id)
+	}
+	return named
 }
 
 // readers stands for all readers, among holders.

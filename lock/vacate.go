@@ -160,3 +160,15 @@ func (e *engine) had(reply any) bool {
 // a stall before that, however long, does not shorten it. A command that is even later leaves a key
 // for a TTL (I5).
 const markLife = 10 * time.Second
+
+// except skips all nodes but these.
+func except(nodes []int) func(int) bool {
+	return func(node int) bool {
+		for _, n := range nodes {
+			if n == node {
+				return false
+			}
+		}
+		return true
+	}
+}

@@ -3,6 +3,22 @@ package main
 // lockAttemptMutants are bugs in an attempt: its rounds, its validity, and what is given back.
 var lockAttemptMutants = []Mutant{
 	{
+		Name:    "rivals for a permit are taken for its holders",
+		File:    "lock/acquire.go",
+		Old:     "d.sure && !a.mayBeRivals(d):",
+		New:     "d.sure:",
+		Package: "lock",
+		Tests:   "^TestOneOfThoseThatTryAtTheSameMomentGetsAFreeLock$",
+	},
+	{
+		Name:    "holders that were named before may be rivals",
+		File:    "lock/acquire.go",
+		Old:     "return a.mixed < maxMixed && !known",
+		New:     "return !known || a.mixed < maxMixed",
+		Package: "lock",
+		Tests:   "^TestPermitsInUseAreRefusedSoonThoughNodesNameDifferentHolders$",
+	},
+	{
 		Name:    "validity counts from the answer",
 		File:    "lock/attempt.go",
 		Old:     "c.group.Validity(b.Start(), t.ttl)",
