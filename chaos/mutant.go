@@ -149,7 +149,7 @@ func mutants() []Mutant {
 			Tries: 6,
 			Cell:  inTurn(3),
 			Edits: []Edit{
-				{"lock/repair.go", "	if !gives {", "	if true || ended {"},
+				{"lock/repair.go", "	if missing == nil || ended {", "	if true || ended {"},
 				{"lock/restore.go", "	case !restored && has > 0 &&", "	case false &&"},
 			},
 		},
@@ -158,7 +158,7 @@ func mutants() []Mutant {
 			By:   "kept",
 			Cell: inventory(),
 			Edits: []Edit{
-				{"lock/repair.go", "	if !gives {", "	if true || ended {"},
+				{"lock/repair.go", "	if missing == nil || ended {", "	if true || ended {"},
 				{"lock/restore.go", "	case !restored && has > 0 &&", "	case false &&"},
 				{"lock/reenter.go", "asks := h.over == nil && !kept && h.validity.Before(wanted)", "asks := h.over == nil && (!kept || h.validity.After(start))"},
 				{"lock/reenter.go", "case err != nil && !silent:", "case err != nil:"},
