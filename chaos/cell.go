@@ -27,6 +27,7 @@ type Cell struct {
 	Crew     int           // goroutines of each worker
 	Turn     time.Duration // nodes are killed one after the other, each for so long; 0: faults are drawn
 	Pause    time.Duration // between two turns
+	Stopped  bool          // one node is stopped nearly all the time; no other faults are drawn
 	Hold     time.Duration // each lease is held so long, renewed, and entered again at the end; 0: it is drawn
 	Passing  bool          // most holds are to be passed on within a process
 	Transfer bool          // locks are accounts: each is taken together with the other one, by package multi
@@ -296,6 +297,19 @@ func wakened(n int) Cell {
 	return c
 }
 
+// minority is a cell in which one node is stopped nearly all the time, and requests that nodes have given different
+// permits must not keep each other from having any.
+func minority(n int) Cell {
+	c := seating(n, StopNode)
+	c.Name = "permits, one node is stopped"
+	c.Stopped = true
+	c.Crew, c.Pace, c.Long = 3, 60*time.Millisecond, 0
+	c.TTL, c.Timeout, c.Stall = 4*time.Second, 200*time.Millisecond, 1500*time.Millisecond
+	c.Duration = 20 * time.Second
+	c.Locks = []string{"permits-a"}
+	return c
+}
+
 // staying is a cell in which locks stay taken when nobody works under them any more: for a
 // while from their grant, and after a holder that crashed.
 func staying(n int, faults ...Kind) Cell {
@@ -342,7 +356,7 @@ func cells() []Cell {
 		list = append(list, late(n), stalled(n), patient(n), crowded(n), passing(n, harmless...), transferring(n, harmless...),
 			electing(n, harmless...), staying(n, harmless...), reading(n, harmless...), seating(n, harmless...))
 	}
-	list = append(list, transferring(1), transferring(3), electing(1), electing(3), reading(1), readingOnly(3, KillWorker), sharing(3), seating(3), forgetting(1), forgetting(3), seating(3, KillWorker), wakened(1), wakened(3), sharded(), inTurn(3), inTurn(5), inventory())
+	list = append(list, transferring(1), transferring(3), electing(1), electing(3), reading(1), readingOnly(3, KillWorker), sharing(3), seating(3), forgetting(1), forgetting(3), seating(3, KillWorker), wakened(1), wakened(3), minority(3), minority(5), sharded(), inTurn(3), inTurn(5), inventory())
 	add("everything, AOF always", disk(Always), harmless...)
 	add("everything, nothing on disk, guard", disk(Nothing), harmless...)
 	return list

@@ -16,8 +16,11 @@ const (
 // schedule draws the faults of a run. The same cell and seed give the same ones.
 func schedule(c Cell, seed uint64) []Fault {
 	rng := dice(seed, "schedule "+c.Name)
-	if c.Turn > 0 {
+	switch {
+	case c.Turn > 0:
 		return turns(c, rng)
+	case c.Stopped:
+		return []Fault{{At: 300 * time.Millisecond, Kind: StopNode, For: c.Duration - calm, Node: rng.IntN(c.N), Worker: all}}
 	}
 	nodes := make([]time.Duration, c.servers()) // until when each has a fault of its process
 	workers := make([]time.Duration, c.workers())
