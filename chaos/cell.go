@@ -303,8 +303,8 @@ func minority(n int) Cell {
 	c := seating(n, StopNode)
 	c.Name = "permits, one node is stopped"
 	c.Stopped = true
-	c.Crew, c.Pace, c.Long = 3, 60*time.Millisecond, 0
-	c.TTL, c.Timeout, c.Stall = 4*time.Second, 200*time.Millisecond, 1500*time.Millisecond
+	c.Crew, c.Pace, c.Long = 3, 20*time.Millisecond, 0
+	c.TTL, c.Timeout, c.Stall = 4*time.Second, 200*time.Millisecond, 700*time.Millisecond
 	c.Duration = 20 * time.Second
 	c.Locks = []string{"permits-a"}
 	return c

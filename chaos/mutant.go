@@ -343,14 +343,6 @@ func mutants() []Mutant {
 				"      if id == but or size(id) > 1 then"}},
 		},
 		{
-			Name: "an attempt waits for a node that is silent already",
-			By:   "progress",
-			Cell: minority(5),
-			Edits: []Edit{{"redlock/ballot.go",
-				"if !b.decided && b.motion.Urgent && ",
-				"if !b.decided && b.motion.Urgent && false && "}},
-		},
-		{
 			Name: "an expired permit is still counted",
 			By:   "ghosts",
 			Cell: seating(1, KillWorker),
