@@ -20,7 +20,7 @@ func schedule(c Cell, seed uint64) []Fault {
 	case c.Turn > 0:
 		return turns(c, rng)
 	case c.Stopped:
-		return []Fault{{At: 300 * time.Millisecond, Kind: StopNode, For: c.Duration - calm, Node: rng.IntN(c.N), Worker: all}}
+		return []Fault{{At: 100*time.Millisecond + rng.N(time.Second), Kind: StopNode, For: c.Duration - calm, Node: rng.IntN(c.N), Worker: all}}
 	}
 	nodes := make([]time.Duration, c.servers()) // until when each has a fault of its process
 	workers := make([]time.Duration, c.workers())
