@@ -3,6 +3,14 @@ package main
 // redlockBallotMutants are bugs in a round: its quorum, its answers, and what it leaves on the nodes.
 var redlockBallotMutants = []Mutant{
 	{
+		Name:    "a node that refused another command is passed over",
+		File:    "redlock/ballot.go",
+		Old:     "o.lane.isSilent() {",
+		New:     "o.lane.ails() {",
+		Package: "redlock",
+		Tests:   "^TestUrgentBallotWaitsForANodeThatRefusedAnother$",
+	},
+	{
 		Name:    "an attempt waits for a node that is silent already",
 		File:    "redlock/ballot.go",
 		Old:     "if !b.decided && b.motion.Urgent && ",
@@ -21,8 +29,8 @@ var redlockBallotMutants = []Mutant{
 	{
 		Name:    "an urgent ballot is lost when a quorum has answered",
 		File:    "redlock/ballot.go",
-		Old:     "b.yes+b.no >= quorum && b.yes+b.no+b.ailing == n {",
-		New:     "b.yes+b.no >= quorum && b.ailing > 0 {",
+		Old:     "b.yes+b.no >= quorum && b.yes+b.no+b.silent == n {",
+		New:     "b.yes+b.no >= quorum && b.silent > 0 {",
 		Package: "redlock",
 		Tests:   "^TestUrgentBallotDoesNotWaitForANodeThatIsSilentAlready$",
 	},

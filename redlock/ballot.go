@@ -25,7 +25,7 @@ type Motion struct {
 	Creates, Removes bool
 	// All waits for every node, or its timeout, instead of a quorum.
 	All bool
-	// Urgent does not wait for nodes that did not answer before this motion either, once all others
+	// Urgent does not wait for nodes that were down when the motion was put to them, once all others
 	// have answered and are a quorum: such a node counts as silent.
 	Urgent bool
 	// handshakes gives each node the time that a handshake takes.
@@ -104,7 +104,7 @@ type Ballot struct {
 	agreed  int32 // the most of yes that are alike
 	failed  int32 // of no: without an answer
 	found   int32 // of yes: see Motion.Found
-	ailing  int32 // have not answered, nor the last time; see Motion.Urgent
+	silent  int32 // have not answered, and were down when it began; see Motion.Urgent
 	decided bool
 }
 
@@ -174,9 +174,9 @@ func (b *Ballot) submit(to func(*lane, *op)) {
 	for i, n := range b.group.nodes {
 		o := &b.ops[i]
 		o.lane = n.way(key)
-		if b.motion.Urgent && len(b.ops) > 1 && o.lane.ails() {
-			o.ails = true
-			b.ailing++
+		if b.motion.Urgent && len(b.ops) > 1 && o.lane.isSilent() {
+			o.silent = true
+			b.silent++
 		}
 	}
 	for i := range b.ops {
@@ -325,8 +325,8 @@ func (b *Ballot) vote(o *op, a Answer) {
 		return
 	}
 	o.answer = a
-	if o.ails {
-		b.ailing--
+	if o.silent {
+		b.silent--
 	}
 	if a.Vote == Yes {
 		b.yes++
@@ -353,7 +353,7 @@ func (b *Ballot) vote(o *op, a Answer) {
 		b.decided = b.decided || b.agreed-b.unasked >= quorum && b.tells() || b.no-b.failed >= quorum ||
 			b.yes >= quorum && n-b.yes-b.no+b.agreed < quorum // the remaining nodes cannot make them agree
 	}
-	if !b.decided && b.motion.Urgent && b.yes+b.no >= quorum && b.yes+b.no+b.ailing == n {
+	if !b.decided && b.motion.Urgent && b.yes+b.no >= quorum && b.yes+b.no+b.silent == n {
 		b.passOver()
 	}
 	decided := b.decided

@@ -32,7 +32,7 @@ type op struct {
 
 	told   bool // what the node said; guarded by ballot.mu
 	missed bool // Motion.Missed was called; guarded by ballot.mu
-	ails   bool // the node did not answer the last time; guarded by ballot.mu
+	silent bool // the node was down when the ballot began; guarded by ballot.mu
 
 	answer Answer // guarded by ballot.mu until the ballot is decided
 }

@@ -38,6 +38,13 @@ func (l *lane) down(why error) {
 // isDown reports whether the node is down, as far as is known. Called with mu held.
 func (l *lane) isDown() bool { return !l.outage.since.IsZero() }
 
+// isSilent is isDown, without mu held.
+func (l *lane) isSilent() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.isDown()
+}
+
 // back records that the node has answered. Called with mu held.
 func (l *lane) back() {
 	if !l.isDown() {

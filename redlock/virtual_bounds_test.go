@@ -158,6 +158,23 @@ func TestUrgentBallotDoesNotWaitForANodeThatIsSilentAlready(t *testing.T) {
 	}
 }
 
+// A node that has refused something answers.
+func TestUrgentBallotWaitsForANodeThatRefusedAnother(t *testing.T) {
+	inBubble(t, 3, func(t *testing.T, g *redlock.Group, nodes []*virtual.Node) {
+		nodes[0].Refuse(func([]string) bool { return true })
+		require.True(t, decide(t, g, probe()).Won())
+		time.Sleep(time.Second)
+		nodes[0].Refuse(nil)
+		nodes[0].SetDelay(timeout/2, 0)
+		var answers atomic.Int32
+		m := probe()
+		m.Urgent, m.Yes = true, func(any) (bool, error) { return answers.Add(1)%2 == 0, nil }
+		start := time.Now()
+		require.NoError(t, decide(t, g, m).Answer(0).Err)
+		require.Equal(t, timeout/2, time.Since(start))
+	})
+}
+
 // Whatever the way past a stopped node costs, nobody waits for it.
 func TestStoppedNodeDelaysNobody(t *testing.T) {
 	inBubble(t, 5, func(t *testing.T, g *redlock.Group, nodes []*virtual.Node) {
