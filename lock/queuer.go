@@ -161,7 +161,8 @@ func (q *queuer) wait(d denial) error {
 	case q.engine.set.sign() <= idlePoll:
 		return q.sleep(wake, nil, 0)
 	}
-	return q.sleep(wake, nil, pause+rand.N(10*time.Millisecond))
+	// Up to 10 ms later, of which a node has added up to one: it tells what is left in whole milliseconds.
+	return q.sleep(wake, nil, pause+rand.N(9*time.Millisecond))
 }
 
 // admission is the pool from which the queuer needs a slot while it asks: the one for queuers
