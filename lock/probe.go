@@ -139,6 +139,12 @@ func (p *probe) ask(samples map[redlock.Server]sample) {
 				server, _ := of(node)
 				p.answered(server, samples[server], a)
 			},
+			Missed: func(node int, a redlock.Answer, _ bool) {
+				// Something else has the name there, so it would say the same of this hold each time.
+				if server, _ := of(node); a.IsFinal() {
+					samples[server].tenure.footprint.Forget(node, samples[server].grant)
+				}
+			},
 		})
 	}
 }

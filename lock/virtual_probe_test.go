@@ -170,6 +170,34 @@ func TestEmptiedNodeIsNoticedThoughItNeverHadAnOlderHold(t *testing.T) {
 	})
 }
 
+// What somebody has put in the place of a hold says nothing of the others.
+func TestEmptiedNodeIsNoticedThoughSomethingElseHasTheNameOfAnOlderHold(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		p := w.probing(virtual.NewHost(w.nodes), lock.WithTTL(time.Hour))
+		older, err := reentrant.New(p.locks, "first").Lock(bg)
+		require.NoError(t, err)
+		time.Sleep(10 * time.Second)
+		l := w.lock(p.mutex())
+		first, err := lua.NewKeys("lock", "first")
+		require.NoError(t, err)
+		w.nodes[0].Delete(first.Lock)
+		require.NoError(t, w.nodes[0].Memory().Set(first.Lock, "something else"))
+		time.Sleep(2 * time.Second)
+		for range 3 {
+			for _, key := range w.nodes[0].Keys() {
+				if key != first.Lock {
+					w.nodes[0].Delete(key)
+				}
+			}
+			time.Sleep(2100 * time.Millisecond)
+			synctest.Wait()
+			requireHolder(t, l.ID(), w.nodes)
+		}
+		require.NoError(t, l.Unlock(bg))
+		require.NoError(t, older.Unlock(bg))
+	})
+}
+
 // It has been given the holds meanwhile, so it is news that it lacks them.
 func TestNodeThatIsEmptiedAgainIsNoticedAgain(t *testing.T) {
 	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {

@@ -125,6 +125,14 @@ var lockRestoreMutants = []Mutant{
 		Tests:   "^TestEmptiedNodeIsNoticedThoughItNeverHadAnOlderHold$",
 	},
 	{
+		Name:    "a hold that something else has replaced is asked for again and again",
+		File:    "lock/probe.go",
+		Old:     "if server, _ := of(node); a.IsFinal() {",
+		New:     "if server, _ := of(node); a.IsFinal() && a.Vote == redlock.Yes {",
+		Package: "lock",
+		Tests:   "^TestEmptiedNodeIsNoticedThoughSomethingElseHasTheNameOfAnOlderHold$",
+	},
+	{
 		Name:    "one shard stands for all",
 		File:    "redlock/server.go",
 		Old:     "return Server{i, g.nodes[i].way(key)}",

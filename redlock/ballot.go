@@ -88,6 +88,9 @@ type Answer struct {
 	unasked bool // yes without being asked: there is nothing to remove
 }
 
+// IsFinal reports whether the node refuses permanently: it lacks permissions, or has found a key of the wrong type.
+func (a Answer) IsFinal() bool { return isFinal(a.Err) }
+
 // A Ballot is one vote on a motion. Any goroutine may read its results once it is decided; later
 // answers do not change them.
 type Ballot struct {
@@ -301,12 +304,11 @@ func (b *Ballot) Start() time.Time { return b.start }
 // Won reports whether a quorum said yes, with equal replies if Alike is set.
 func (b *Ballot) Won() bool { return int(b.agreed) >= b.group.quorum }
 
-// Refused reports whether so many nodes refuse permanently (they lack permissions, or find a key of
-// the wrong type) that trying again is of no use.
+// Refused reports whether so many nodes refuse permanently that trying again is of no use.
 func (b *Ballot) Refused() bool {
 	refused := 0
 	for i := range b.ops {
-		if isFinal(b.ops[i].answer.Err) {
+		if b.ops[i].answer.IsFinal() {
 			refused++
 		}
 	}
