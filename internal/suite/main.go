@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/redisbin"
@@ -33,7 +35,10 @@ func main() {
 	if s.modules = flag.Args(); len(s.modules) == 0 {
 		s.modules = []string{"."}
 	}
-	if err := s.main(context.Background()); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := s.main(ctx)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -141,6 +146,7 @@ func (s *suite) command(ctx context.Context, p *part, beside int, env []string) 
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, p.packages...)...)
 	cmd.Dir = p.dir
+	together(cmd)
 	// A binary with the race detector sleeps a second before it exits, for threads that
 	// are not Go's.
 	cmd.Env = append(os.Environ(), "HOLDFAST_REQUIRE_REDIS=1", "GORACE=atexit_sleep_ms=50 "+os.Getenv("GORACE"))
