@@ -13,8 +13,10 @@ import (
 	"github.com/holdfast-go/holdfast/internal/redistest"
 	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/readwrite"
 	"github.com/holdfast-go/holdfast/redlock"
 	"github.com/holdfast-go/holdfast/reentrant"
+	"github.com/holdfast-go/holdfast/semaphore"
 )
 
 // kinds are what runs on Clusters here.
@@ -235,6 +237,110 @@ func TestALockIsGivenBackWhileItsSlotMoves(t *testing.T) {
 		lease, err = locker(locks, name).Lock(ctx)
 		cancel()
 		require.NoError(t, err, kind)
+		require.NoError(t, lease.Unlock(context.Background()), kind)
+	}
+}
+
+// So can what others have, too: it is given back in full as soon as that can be done, and until then no key tells
+// of a hold that is not there. Another's would be lost by that.
+func TestWhatIsSharedIsGivenBackThoughItsSlotMoves(t *testing.T) {
+	t.Parallel()
+	for kind, locker := range map[string]func(*lock.Client, string) lock.Locker{
+		"permits": func(c *lock.Client, name string) lock.Locker { return semaphore.New(c, name, 2).Locker(1) },
+		"readers": func(c *lock.Client, name string) lock.Locker { return readwrite.New(c, name).RLocker() },
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			cluster := redistest.StartCluster(t)
+			name := cluster.Name(t, 0, 0, "orders ")
+			keys, err := lua.NewKeys("lock", name)
+			require.NoError(t, err)
+			take := func() *lock.Lease { // by a client of its own: it is shared at the nodes
+				locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(2*time.Minute), unhurried)
+				require.NoError(t, err)
+				t.Cleanup(func() { _ = locks.Close() })
+				lease, err := locker(locks, name).Lock(context.Background())
+				require.NoError(t, err)
+				return lease
+			}
+			first, second := take(), take()
+			from, to := cluster.Servers[0], cluster.Servers[1]
+			has := func(l *lock.Lease) bool {
+				for _, s := range []*redistest.Server{from, to} {
+					var exists *redis.BoolCmd
+					_, _ = s.Client(t).Pipelined(context.Background(), func(p redis.Pipeliner) error {
+						p.Do(context.Background(), "ASKING")
+						exists = p.HExists(context.Background(), keys.Lock, l.ID())
+						return nil // that it is elsewhere is an error of the command
+					})
+					if exists.Val() {
+						return true
+					}
+				}
+				return false
+			}
+			given := false
+			cluster.Move(t, cluster.Slot(t, name), from, to, func(step string) {
+				if given || step == "moving" {
+					return // with one of its keys moved
+				}
+				given = true
+				require.NoError(t, first.Unlock(context.Background()), step)
+				require.True(t, has(first), "as the other keys have it")
+			})
+			require.True(t, given)
+			redistest.Eventually(t, time.Minute, func() bool { return !has(first) }, "it is given back")
+			require.NoError(t, second.Extend(context.Background(), 3*time.Minute))
+			require.NoError(t, take().Unlock(context.Background()))
+			require.NoError(t, second.Unlock(context.Background()))
+			require.NotContains(t, to.Keys(t), keys.Lock)
+		})
+	}
+}
+
+// Who stops waiting meanwhile is in nobody's way afterwards.
+func TestAWaiterLeavesThoughItsSlotMoves(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, unhurried)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = locks.Close() })
+	for kind, locker := range map[string]func(string) lock.Locker{
+		"fair": func(name string) lock.Locker { return fair.New(locks, name, lock.WithWaiterHeartbeat(time.Minute)) },
+		"permits": func(name string) lock.Locker {
+			return semaphore.New(locks, name, 1, lock.WithWaiterHeartbeat(time.Minute)).Locker(1)
+		},
+		"writers": func(name string) lock.Locker {
+			return readwrite.New(locks, name, lock.WithWaiterHeartbeat(time.Minute))
+		},
+	} {
+		name := cluster.Name(t, 0, 0, kind)
+		keys, err := lua.NewKeys("lock", name)
+		require.NoError(t, err)
+		from, to := cluster.Servers[0], cluster.Servers[1]
+		queued := func() (n int64) {
+			for _, s := range []*redistest.Server{from, to} {
+				n += s.Client(t).ZCard(context.Background(), keys.Queue()).Val()
+			}
+			return n
+		}
+		lease, err := locker(name).Lock(context.Background())
+		require.NoError(t, err, kind)
+		ctx, cancel := context.WithCancel(context.Background())
+		waited := make(chan error, 1)
+		go func() {
+			_, err := locker(name).Lock(ctx)
+			waited <- err
+		}()
+		redistest.Eventually(t, time.Minute, func() bool { return queued() == 1 }, "it waits: %s", kind)
+		cluster.Move(t, cluster.Slot(t, name), from, to, func(step string) {
+			if step == "moving" || ctx.Err() != nil {
+				return // with one of its keys moved
+			}
+			cancel()
+			require.ErrorIs(t, <-waited, context.Canceled, kind)
+		})
+		redistest.Eventually(t, 20*time.Second, func() bool { return queued() == 0 }, "it has left: %s", kind)
 		require.NoError(t, lease.Unlock(context.Background()), kind)
 	}
 }

@@ -66,6 +66,7 @@ func (t *tenure) keeping(d time.Duration) redlock.Motion {
 		Removal:   func(_, _ bool) lua.Call { return call },
 		Yes:       t.engine.vacated,
 		Found:     t.found(),
+		Narrow:    t.asks, // it stays in any case
 		Removes:   true,
 		Footprint: t.footprint,
 		Each:      t.unqueue,

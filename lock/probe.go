@@ -132,7 +132,7 @@ func (p *probe) ask(samples map[redlock.Server]sample) {
 		}
 		p.client.group.Vote(redlock.Motion{
 			Name: "probe",
-			Call: lua.Holds{Keys: t.keys(), Hold: t.id}.Call(),
+			Call: t.asks(),
 			Yes:  lua.ParseHolds,
 			Skip: func(node int) bool { _, ok := of(node); return !ok },
 			Each: func(node int, a redlock.Answer) {

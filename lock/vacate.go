@@ -102,8 +102,17 @@ func (t *tenure) releaseCall(successor string, quiet bool, mark time.Duration) l
 	return t.engine.kind.Release(r, quiet, mark)
 }
 
-// narrow is the part of a release that touches the hash alone.
-func (t *tenure) narrow() lua.Call { return lua.Release{Keys: t.keys(), Hold: t.id}.Call() }
+// narrow is the part of a release that touches the hash alone. Where holds have deadlines of their own that is
+// nothing: the other keys would tell of one that is not there.
+func (t *tenure) narrow() lua.Call {
+	if t.engine.shared != nil {
+		return t.asks()
+	}
+	return lua.Release{Keys: t.keys(), Hold: t.id}.Call()
+}
+
+// asks is the call that only asks whether a node has the hold.
+func (t *tenure) asks() lua.Call { return lua.Holds{Keys: t.keys(), Hold: t.id}.Call() }
 
 // outlives is a time by which nodes can no longer have the key. Called with mu held.
 func (t *tenure) outlives() time.Time {

@@ -168,11 +168,19 @@ var redlockLaneMutants = []Mutant{
 		Tests:   "^TestARemovalSendsWhatWasPreparedToNodesThatItNeedNotAsk$",
 	},
 	{
-		Name:    "a part of a removal is taken for all of it",
+		Name:    "a part of a removal is all of it",
 		File:    "redlock/op.go",
-		Old:     "o.halved = mark || m.Footprint.isShared()",
+		Old:     "o.halved = true",
 		New:     "o.halved = mark",
-		Package: "redlock",
-		Tests:   "^TestAPartOfARemovalOwesWhatTheHoldHasAbsorbed$",
+		Package: "lock",
+		Tests:   "^TestAWaiterLeavesThoughItsSlotMoves$",
+	},
+	{
+		Name:    "while a slot moves, a part of the keys says that permits are free",
+		File:    "lock/vacate.go",
+		Old:     "	if t.engine.shared != nil {\n		return t.asks()",
+		New:     "	if t.engine.shared != nil && t.id == \"\" {\n		return t.asks()",
+		Package: "lock",
+		Tests:   "^TestWhatIsSharedIsGivenBackThoughItsSlotMoves$",
 	},
 }

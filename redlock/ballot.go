@@ -43,7 +43,8 @@ type Motion struct {
 	// ballot is not decided before it is known whether a quorum had the hold, or all have answered.
 	Found func(reply any) bool
 	// Narrow makes the call that touches only the key of Call, for a Cluster that is moving the
-	// slot and has the other keys elsewhere (TRYAGAIN); nil: there is none.
+	// slot and has the other keys elsewhere (TRYAGAIN); nil: there is none. For Removes, all of Call
+	// is then still owed.
 	Narrow func() lua.Call
 	// Until, for Removes, is the time until which a node that has not confirmed is asked again. It
 	// is also asked for as long as the key may still be created there.

@@ -11,7 +11,6 @@ import (
 type Footprint struct {
 	mu     sync.Mutex
 	closed bool    // the hold has ended: nothing may create the key any more
-	others bool    // it has absorbed some
 	traces []trace // by node
 }
 
@@ -57,7 +56,6 @@ func (f *Footprint) Absorb(other *Footprint) bool {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.others = true
 	for i := range other.traces {
 		t, o := &f.traces[i], &other.traces[i]
 		t.present, t.late = t.present || o.present, t.late || o.late
@@ -117,13 +115,6 @@ func (f *Footprint) remove(node int) (needed, mark bool) {
 	t := &f.traces[node]
 	mark = t.flying > 0 || t.unknown
 	return t.present || mark, mark
-}
-
-// isShared reports whether the removal of f's hold is that of others, too.
-func (f *Footprint) isShared() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.others
 }
 
 // removed records that node has confirmed the removal.

@@ -28,7 +28,7 @@ type op struct {
 	asking bool  // the server does it only if asked to
 	stray  bool  // the ClusterClient is to find the server
 	narrow bool  // only the first key is to be touched
-	halved bool  // and that did not do all that is owed
+	halved bool  // and that was a part of a removal, all of which is still owed
 
 	told   bool // what the node said; guarded by ballot.mu
 	missed bool // Motion.Missed was called; guarded by ballot.mu
@@ -84,7 +84,7 @@ func (o *op) choose() (call lua.Call, ok bool) {
 			return lua.Call{}, false
 		}
 		if o.narrow {
-			o.halved = mark || m.Footprint.isShared()
+			o.halved = true
 			return m.Narrow(), true
 		}
 		if (mark || o.again) && m.Removal != nil {
