@@ -48,22 +48,18 @@ func (t *tenure) rests() time.Duration {
 
 // keeping is sent instead of a release, to let the lock stay taken for d. The hold itself has ended
 // then, so no late command can prolong it. A node that does not confirm is asked again, as for a
-// release.
+// release, for what is left of d by then.
 func (t *tenure) keeping(d time.Duration) redlock.Motion {
 	t.footprint.Close()
 	t.dismiss() // those that were served have no release to leave with
+	over := time.Now().Add(d)
 	t.mu.Lock()
 	noted, until := !t.written.IsZero(), t.outlives()
 	t.mu.Unlock()
-	k := lua.Keep{Keys: t.keys(), Hold: t.id, For: d, Noted: noted}
-	call := k.Call()
-	if s := t.engine.shared; s != nil {
-		call = s.Keep(t.request(), k)
-	}
 	return redlock.Motion{
 		Name:      "keep",
-		Call:      call,
-		Removal:   func(_, _ bool) lua.Call { return call },
+		Call:      t.keepCall(d, noted),
+		Removal:   func(_, _ bool) lua.Call { return t.keepCall(max(time.Millisecond, time.Until(over)), noted) },
 		Yes:       t.engine.vacated,
 		Found:     t.found(),
 		Narrow:    t.asks, // it stays in any case
@@ -73,6 +69,19 @@ func (t *tenure) keeping(d time.Duration) redlock.Motion {
 		Until:     until,
 		Unsent:    2 * t.engine.client.group.NodeTimeout(), // Unlock has a bound
 	}
+}
+
+// keepCall is the call that lets the lock stay taken for d on a node.
+func (t *tenure) keepCall(d time.Duration, noted bool) lua.Call {
+	r := t.request()
+	k := lua.Keep{
+		Fair: lua.Fair{Keys: r.Keys, Channel: r.Channel, Alone: r.Alone, Life: r.Life},
+		Hold: t.id, For: d, Queued: t.engine.order == queued, Noted: noted,
+	}
+	if s := t.engine.shared; s != nil {
+		return s.Keep(r, k)
+	}
+	return k.Call()
 }
 
 // unqueue takes the hold, which has ended, out of the queue of a node that did not have it: what keeps the

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
@@ -26,6 +27,11 @@ type succession struct {
 	named  bool     // to the nodes
 	causes []string // what it was told, among which the holds that have ended
 	tries  int
+}
+
+// follows reports whether the hold called id has ended, as far as the queuer was told.
+func (i *succession) follows(id string) bool {
+	return id != "" && (slices.Contains(i.causes, id) || slices.Contains(i.causes, id+lua.Kept))
 }
 
 // pause is how long the successor waits until it asks again; 0: it need not hurry.
@@ -54,7 +60,7 @@ func (q *queuer) early(b *redlock.Ballot) bool {
 		case redlock.No:
 			a, err := q.engine.kind.Acquired(answer.Reply)
 			silent = silent || err != nil
-			if a.Holder != "" && slices.Contains(q.succeeds.causes, a.Holder) || c.ended(q.place.contest.key.lock, a.Holder) {
+			if q.succeeds.follows(a.Holder) || c.ended(q.place.contest.key.lock, a.Holder) {
 				return true
 			}
 		default:

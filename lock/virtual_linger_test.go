@@ -375,3 +375,66 @@ func settles(args []string) bool {
 func removes(args []string) bool {
 	return runs(lua.FairRelease{})(args) || runs(lua.RWRelease{})(args) || runs(lua.PermitRelease{})(args)
 }
+
+// Whoever waited before the lock was left to linger learns for how long. Nothing else would tell: the key's TTL, of
+// which it knows, was longer.
+func TestAWaiterOfAnotherProcessHasALockAsSoonAsItsMinHoldIsOver(t *testing.T) {
+	const least = 700 * time.Millisecond
+	for name, of := range map[string]func(p *process, opts ...lock.Option) lock.Locker{
+		"reentrant": func(p *process, opts ...lock.Option) lock.Locker { return p.mutex(opts...) },
+		"fair":      func(p *process, opts ...lock.Option) lock.Locker { return p.queue(opts...) },
+		"write": func(p *process, opts ...lock.Option) lock.Locker {
+			return readwrite.New(p.locks, "orders", opts...)
+		},
+		"read": func(p *process, opts ...lock.Option) lock.Locker {
+			if len(opts) > 0 { // or both would read
+				return readwrite.New(p.locks, "orders", opts...)
+			}
+			return readwrite.New(p.locks, "orders").RLocker()
+		},
+		"write behind a reader": func(p *process, opts ...lock.Option) lock.Locker {
+			if len(opts) > 0 {
+				return readwrite.New(p.locks, "orders", opts...).RLocker()
+			}
+			return readwrite.New(p.locks, "orders")
+		},
+		"semaphore": func(p *process, opts ...lock.Option) lock.Locker { return p.permits(1, opts...).Locker(1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+				l := w.lock(of(w.process(), lock.WithMinHold(least)))
+				since := time.Now()
+				waiter := wait(bg, of(w.process()))
+				time.Sleep(50 * time.Millisecond)
+				synctest.Wait()
+				require.NoError(t, l.Unlock(bg))
+				next := await(t, waiter)
+				require.NoError(t, next.err)
+				took := time.Since(since)
+				require.GreaterOrEqual(t, took, least)
+				require.Less(t, took, least+50*time.Millisecond)
+				require.NoError(t, next.lease.Unlock(bg))
+			})
+		})
+	}
+}
+
+// A node that hears late that a lock is to stay taken lets it stay no longer for that than until it is asked again.
+func TestAMinHoldIsNoLongerWhereANodeHearsOfTheUnlockLate(t *testing.T) {
+	const least = 3 * time.Second
+	for _, kind := range []string{"reentrant", "fair"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				l := w.lock(w.process().kinds(lock.WithMinHold(least))[kind])
+				since := time.Now()
+				each(w.quorum(), func(n *virtual.Node) { n.Pause() })
+				require.ErrorIs(t, l.Unlock(bg), lock.ErrNoQuorum)
+				time.Sleep(2500*time.Millisecond - time.Since(since))
+				each(w.quorum(), func(n *virtual.Node) { n.Resume() })
+				took := firstGrant(t, w.process().kinds()[kind], since)
+				require.GreaterOrEqual(t, took, least)
+				require.Less(t, took, least+time.Second+2*step)
+			})
+		})
+	}
+}

@@ -116,7 +116,7 @@ func plain(reply any, err error) string {
 	}
 	if parts, ok := reply.([]any); ok && len(parts) >= 3 {
 		if left, ok := parts[0].(int64); ok && left > 1000 {
-			parts[0] = (left + 50_000) / 100_000
+			parts[0] = (left + 25_000) / 50_000
 		}
 	}
 	if id, ok := reply.(string); ok && len(id) == 40 {
@@ -148,7 +148,7 @@ func contents(t *testing.T, c *redis.Client) map[string]string {
 			is = c.Get(bg, key).Val()
 		}
 		left := c.PTTL(bg, key).Val()
-		all[key] = fmt.Sprint(is, " for ", (left + 50*time.Second).Truncate(100*time.Second))
+		all[key] = fmt.Sprint(is, " for ", (left + 25*time.Second).Truncate(50*time.Second))
 	}
 	return all
 }

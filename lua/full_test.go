@@ -31,7 +31,7 @@ func TestAHoldIsKeptOnAServerThatIsFull(t *testing.T) {
 		call   lua.Call
 	}{
 		"a hold that was re-entered": {[]lua.Call{plain}, lua.Extend{Keys: orders, Hold: one, Count: 2, TTL: 2 * ttl, Token: 1, Retention: life}.Call()},
-		"one that lingers":           {[]lua.Call{plain}, lua.Keep{Keys: orders, Hold: one, For: ttl}.Call()},
+		"one that lingers":           {[]lua.Call{plain}, lua.Keep{Fair: lua.Fair{Keys: orders}, Hold: one, For: ttl}.Call()},
 		"a reader":                   {[]lua.Call{acquire(reader), acquire(two + "r")}, lua.RWExtend{RW: rw, Hold: reader, Count: 2, TTL: 2 * ttl, Token: 1, Retention: life, Reads: true}.Call()},
 		"a downgrade":                {[]lua.Call{acquire(writer)}, lua.RWExtend{RW: rw, Hold: writer, Count: 1, TTL: 2 * ttl, Token: 1, Retention: life, Reads: true}.Call()},
 		"a reader that lingers":      {[]lua.Call{acquire(reader)}, lua.RWKeep{RW: rw, Hold: reader, For: ttl}.Call()},

@@ -6,20 +6,29 @@ import "time"
 // holder.
 const Lingers = " lingers"
 
+// Kept is the end of the message that a lock stays taken without the hold called so before, and for how long has
+// to be asked.
+const Kept = " kept"
+
 // Keep calls keep.lua: it lets a lock stay taken for a while when its holder has gone.
 type Keep struct {
-	Keys  Keys
-	Hold  string
-	For   time.Duration
-	Noted bool // the hold has a note
+	Fair
+	Hold   string
+	For    time.Duration
+	Queued bool // the lock has a queue
+	Noted  bool // the hold has a note
 }
 
 // Call makes the call. Its replies are those of [Release].
 func (k Keep) Call() Call {
-	args := append(newCall(keepScript, 1, 3), k.Keys.Lock)
+	args := append(newCall(keepScript, 4, 4), k.Keys.Lock, k.Keys.Queue(), k.Keys.Waiters())
 	if k.Noted {
-		args[2] = 2
 		args = append(args, k.Keys.Note())
 	}
-	return Call{script: keepScript, args: append(args, k.Hold, Millis(k.For))}
+	args[2] = len(args) - 3
+	args = append(args, k.Hold, Millis(k.For))
+	if !k.Queued {
+		return Call{script: keepScript, args: append(args, ofChannel)}
+	}
+	return Call{script: keepScript, args: append(args, k.Channel, flag(k.Alone))}
 }

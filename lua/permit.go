@@ -215,8 +215,9 @@ type PermitKeep struct {
 
 // Call makes the call. Its replies are those of [Release].
 func (k PermitKeep) Call() Call {
-	return Call{script: permitKeepScript, args: append(newCall(permitKeepScript, 4, 2),
-		k.Keys.Lock, k.Keys.Permits(), k.Keys.Slots(), k.Keys.Free(), k.Hold, Millis(k.For))}
+	return Call{script: permitKeepScript, args: append(newCall(permitKeepScript, 6, 4),
+		k.Keys.Lock, k.Keys.Permits(), k.Keys.Slots(), k.Keys.Free(), k.Keys.Queue(), k.Keys.Waiters(),
+		k.Hold, Millis(k.For), k.Channel, flag(k.Alone))}
 }
 
 // PermitFence calls permit_fence.lua: it raises the fencing counter to a token that no other hold has.

@@ -1,11 +1,15 @@
--- Lets the slots of a hold stay taken for a while when it has gone.
+-- Lets the slots of a hold stay taken for a while when it has gone, and has the next waiter look how long.
 --
 -- KEYS[1] lock:{name}          hash  hold id -> hold count; "hold id lingers" -> 0
 -- KEYS[2] lock:{name}:permits  zset  hold id, or "hold id lingers" -> alive until, microseconds
 -- KEYS[3] lock:{name}:slots    hash  hold id, or "hold id lingers" -> token, slots; "hold id note" -> since, label and note
 -- KEYS[4] lock:{name}:free     zset  free slot -> itself; the last one stands for all from it on
+-- KEYS[5] lock:{name}:queue    zset  waiting hold id -> ticket
+-- KEYS[6] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds
 -- ARGV[1] hold id
 -- ARGV[2] how long the slots stay taken, milliseconds
+-- ARGV[3] prefix of the clients' channels
+-- ARGV[4] 1: every listener of this deployment is connected to this server
 --
 -- Returns 1   the hold has ended, and its slots stay taken
 -- Returns 0   the hold was not there
@@ -29,7 +33,11 @@ if record and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
 elseif redis.call('HEXISTS', KEYS[1], lingers) == 0 then
   return 0
 end
-redis.call('ZADD', KEYS[2], micros(math.min(tonumber(read), now + ARGV[2] * 1000)), lingers)
+local till = now + ARGV[2] * 1000
+redis.call('ZADD', KEYS[2], micros(math.min(tonumber(read), till)), lingers)
 redis.call('ZREM', KEYS[2], ARGV[1])
 shorten(KEYS[1], KEYS[2], KEYS[3], KEYS[4], now)
+if till < tonumber(read) then -- of which waiters know
+  wake(KEYS[5], KEYS[6], now, ARGV[3], ARGV[1] .. ' kept', ARGV[4])
+end
 return 1

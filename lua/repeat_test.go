@@ -84,7 +84,7 @@ func leaveNoted(hold string) lua.Call {
 }
 
 func keep(hold string, d time.Duration) lua.Call {
-	return lua.Keep{Keys: orders, Hold: hold, For: d}.Call()
+	return lua.Keep{Fair: lua.Fair{Keys: orders}, Hold: hold, For: d}.Call()
 }
 
 // note writes a note of the hold.

@@ -218,12 +218,12 @@ type RWKeep struct {
 
 // Call makes the call. Its replies are those of [Release].
 func (k RWKeep) Call() Call {
-	args := append(newCall(rwKeepScript, 3, 2), k.Keys.Lock, k.Keys.Readers())
+	args := append(newCall(rwKeepScript, 5, 4), k.Keys.Lock, k.Keys.Readers(), k.Keys.Queue(), k.Keys.Waiters())
 	if k.Noted {
 		args = append(args, k.Keys.Note())
 	}
 	args[2] = len(args) - 3
-	return Call{script: rwKeepScript, args: append(args, k.Hold, Millis(k.For))}
+	return Call{script: rwKeepScript, args: append(args, k.Hold, Millis(k.For), k.Channel, flag(k.Alone))}
 }
 
 // RWLook calls rw_look.lua: it asks whether others may join a hold that reads without asking.

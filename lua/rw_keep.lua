@@ -1,10 +1,15 @@
--- Keeps a read-write lock taken for a while after a reader or writer has gone.
+-- Keeps a read-write lock taken for a while after a reader or writer has gone, and has the next waiter look how
+-- long.
 --
 -- KEYS[1] lock:{name}          hash    hold id -> hold count; "hold id lingers" -> 0
 -- KEYS[2] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
--- KEYS[3] lock:{name}:note     string  label and note of the hold, if any
+-- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
+-- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
+-- KEYS[5] lock:{name}:note     string  label and note of the hold, if any
 -- ARGV[1] hold id
 -- ARGV[2] how long the lock stays taken, milliseconds
+-- ARGV[3] prefix of the clients' channels
+-- ARGV[4] 1: every listener of this deployment is connected to this server
 --
 -- Returns 1   the hold has ended, and the lock stays taken
 -- Returns 0   the hold was not there
@@ -25,6 +30,7 @@ if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
 elseif redis.call('HEXISTS', KEYS[1], lingers) == 0 then
   return 0
 end
+local before = redis.call('PTTL', KEYS[1])
 if read then
   local until_then = math.min(tonumber(read), now + ARGV[2] * 1000)
   redis.call('ZADD', KEYS[2], micros(until_then), lingers)
@@ -33,7 +39,10 @@ if read then
 elseif redis.call('PTTL', KEYS[1]) > tonumber(ARGV[2]) then
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
 end
-if KEYS[3] then
-  redis.call('PEXPIRE', KEYS[3], ARGV[2])
+if KEYS[5] then
+  redis.call('PEXPIRE', KEYS[5], ARGV[2])
+end
+if redis.call('PTTL', KEYS[1]) < before then -- of which waiters know
+  wake(KEYS[3], KEYS[4], now, ARGV[3], ARGV[1] .. ' kept', ARGV[4])
 end
 return 1

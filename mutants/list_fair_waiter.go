@@ -184,7 +184,7 @@ var fairWaiterMutants = []Mutant{
 	{
 		Name:    "who was told of the end, and came before a node knew it, waits",
 		File:    "lock/successor.go",
-		Old:     "slices.Contains(q.succeeds.causes, a.Holder)",
+		Old:     "q.succeeds.follows(a.Holder)",
 		New:     "slices.Contains(q.succeeds.causes[:0], a.Holder)",
 		Package: "lock",
 		Tests:   "^TestWaiterThatCameBeforeTheReleaseAsksAgain$",
