@@ -438,3 +438,25 @@ func TestAMinHoldIsNoLongerWhereANodeHearsOfTheUnlockLate(t *testing.T) {
 		})
 	}
 }
+
+// A node may hear of it after the others. Its own word comes as no news then, so it is asked again.
+func TestAWaiterAsksAgainWhereANodeHasYetToHearThatALockStaysTaken(t *testing.T) {
+	const least = 700 * time.Millisecond
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().queue(lock.WithMinHold(least)))
+		since := time.Now()
+		waiter := wait(bg, w.process().queue())
+		time.Sleep(50 * time.Millisecond)
+		synctest.Wait()
+		late, slow := w.nodes[1], w.nodes[2]
+		late.Refuse(runs(lua.Keep{}))
+		slow.SetDelay(0, 20*time.Millisecond) // it is not among the first to answer
+		require.NoError(t, l.Unlock(bg))
+		time.Sleep(10 * time.Millisecond)
+		late.Refuse(nil)
+		next := await(t, waiter)
+		require.NoError(t, next.err)
+		require.Less(t, time.Since(since), least+50*time.Millisecond)
+		require.NoError(t, next.lease.Unlock(bg))
+	})
+}

@@ -161,7 +161,7 @@ var lockLingerMutants = []Mutant{
 		Old:     "id+lua.Kept)",
 		New:     "id+lua.Kept+id)",
 		Package: "lock",
-		Tests:   "^TestAWaiterOfAnotherProcessHasALockAsSoonAsItsMinHoldIsOver$",
+		Tests:   "^TestAWaiterAsksAgainWhereANodeHasYetToHearThatALockStaysTaken$",
 	},
 	{
 		Name:    "a node that is told late lets a lock stay taken for as long as one that was told at once",
