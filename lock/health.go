@@ -3,7 +3,6 @@ package lock
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/redis/go-redis/v9"
 
@@ -20,7 +19,8 @@ type NodeHealth struct {
 }
 
 // Health asks every node for its state, and returns the answers in the order in which the nodes
-// were given to [NewClient]. It takes no lock, and no longer than the node timeout. A node that has
+// were given to [NewClient]. It takes no lock, writes nothing, and takes no longer than the node timeout. A node
+// that refuses writes, such as one that is full or has become a replica, does not vote. A node that has
 // not answered when ctx ends counts as silent. [Spare] tells how many more nodes may fail. For a
 // Cluster, one of the masters is asked. The nodes of a closed client are not asked: none votes.
 func (c *Client) Health(ctx context.Context) []NodeHealth {
@@ -38,15 +38,9 @@ func (c *Client) Health(ctx context.Context) []NodeHealth {
 	defer c.leave()
 	b, err := c.group.Decide(ctx, redlock.Motion{
 		Name: "health",
-		Call: lua.Inspect{Keys: keys, Guard: c.guard}.Call(),
-		Yes: func(reply any) (bool, error) {
-			in, err := lua.ParseInspected(reply)
-			if err == nil && in.Refusal != "" {
-				err = fmt.Errorf("%w: %s", redlock.ErrRestarted, in.Refusal)
-			}
-			return err == nil, err
-		},
-		All: true,
+		Call: lua.Ready{Keys: keys, Guard: c.guard}.Call(),
+		Yes:  lua.ParseReady,
+		All:  true,
 	})
 	for i := range health {
 		h := &health[i]

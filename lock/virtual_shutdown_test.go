@@ -107,7 +107,7 @@ func TestHealthTellsWhoVotesAndHowManyMayGo(t *testing.T) {
 		}
 		each(w.minority(), func(n *virtual.Node) { n.Silence(true) })
 		start := time.Now()
-		w.nodes[3].Refuse(runs(lua.Inspect{}))
+		w.nodes[3].Refuse(runs(lua.Ready{}))
 		health = p.locks.Health(bg)
 		require.True(t, health[3].Up, "it answers, if only with an error")
 		require.False(t, health[3].Votes)

@@ -51,6 +51,9 @@ func (k Keys) Slots() string { return k.Lock + slotsSuffix }
 // Free names a sorted set of a semaphore: free slots.
 func (k Keys) Free() string { return k.Lock + freeSuffix }
 
+// Ready names nothing: there never is such a key.
+func (k Keys) Ready() string { return k.Lock + readySuffix }
+
 // Channel is the Pub/Sub channel for messages that a hold has ended.
 func (k Keys) Channel() string { return k.Lock + channelSuffix }
 
@@ -94,11 +97,12 @@ const (
 	permitsSuffix = ":permits"
 	slotsSuffix   = ":slots"
 	freeSuffix    = ":free"
+	readySuffix   = ":ready"
 	channelSuffix = ":channel"
 )
 
 var companions = []string{tokenSuffix, voidSuffix, queueSuffix, waitersSuffix, noteSuffix, readersSuffix,
-	permitsSuffix, slotsSuffix, freeSuffix}
+	permitsSuffix, slotsSuffix, freeSuffix, readySuffix}
 
 // ClientChannels is the prefix of the clients' Pub/Sub channels: a client's own id follows. They
 // carry messages for a single waiter of that client, for all of its locks.

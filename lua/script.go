@@ -36,6 +36,7 @@ var (
 	keepScript    = load("keep")
 	noteScript    = load("note")
 	probeScript   = load("probe")
+	readyScript   = load("ready")
 	holdsScript   = load("holds")
 	serverScript  = load("server")
 	batchScript   = load("batch")

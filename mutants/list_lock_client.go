@@ -202,4 +202,12 @@ var lockClientMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestSettingsThatCannotWorkAreRefused$",
 	},
+	{
+		Name:    "a node that is full, or must not write, is said to vote",
+		File:    "lua/ready.lua",
+		Old:     "redis.call('SET', KEYS[1], '', 'XX')\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestNodesThatRefuseToGrantDoNotVote$",
+	},
 }

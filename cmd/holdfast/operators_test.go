@@ -267,7 +267,9 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "weak", "on", ">pw", "~*", "&*", "+@all", "-zadd", "-scan").Err())
 	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "dumb", "on", ">pw", "~*", "&*", "+@all", "-@scripting").Err())
 	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "deaf", "on", ">pw", "~*", "resetchannels", "+@all").Err())
+	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "reads", "on", ">pw", "~*", "&*", "+@all", "-@write").Err())
 	would := redistest.Start(t, "--maxmemory-policy", "allkeys-lru")
+	full := redistest.Start(t, "--maxmemory", "1")
 	host, port, err := net.SplitHostPort(good[0].Addr())
 	require.NoError(t, err)
 	replica := redistest.Start(t, "--replicaof", host+" "+port)
@@ -300,6 +302,8 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 		"a replica": {[]string{redisURL(replica.Addr())}, exitNoQuorum, []string{
 			"it is a slave: locks need a master", "no lock can be taken",
 		}, "and nothing is wrong"},
+		"full":                   {[]string{redisURL(full.Addr())}, exitNoQuorum, []string{"OOM", "no lock can be taken"}, "locks can be taken"},
+		"rights only to read":    {[]string{"redis://reads:pw@" + mute.Addr()}, exitNoQuorum, []string{"a mutex cannot be taken", "no lock can be taken"}, "locks can be taken"},
 		"eviction, but no bound": {[]string{redisURL(would.Addr())}, 0, []string{"with a maxmemory, it would evict locks", "nothing is wrong"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,59 @@
+package lock_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/reentrant"
+)
+
+// A node that answers but refuses what a lock needs does not vote: whoever asks whether locks can be taken is not to be
+// told so.
+func TestNodesThatRefuseToGrantDoNotVote(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(t *testing.T, s *redistest.Server){
+		"full": func(t *testing.T, s *redistest.Server) {
+			require.NoError(t, s.Client(t).ConfigSet(context.Background(), "maxmemory", "1").Err())
+		},
+		"a replica by now": func(t *testing.T, s *redistest.Server) {
+			require.NoError(t, s.Client(t).SlaveOf(context.Background(), "127.0.0.1", "1").Err())
+		},
+		"too few replicas": func(t *testing.T, s *redistest.Server) {
+			require.NoError(t, s.Client(t).ConfigSet(context.Background(), "min-replicas-to-write", "1").Err())
+		},
+		"who may only read": func(t *testing.T, s *redistest.Server) {
+			require.NoError(t, s.Client(t).Do(context.Background(), "ACL", "SETUSER", "default", "-@write").Err())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			servers := redistest.StartN(t, 3)
+			var nodes []redis.UniversalClient
+			for _, s := range servers {
+				nodes = append(nodes, s.Client(t))
+			}
+			locks, err := lock.NewClient(nodes, unhurried)
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = locks.Close() })
+			require.Equal(t, 1, lock.Spare(locks.Health(context.Background())))
+			for i, s := range servers[:2] {
+				spoil(t, s)
+				health := locks.Health(context.Background())
+				require.Equal(t, -i, lock.Spare(health))
+				require.True(t, health[i].Up)
+				require.False(t, health[i].Votes)
+				require.Error(t, health[i].Err)
+				require.True(t, health[2].Votes)
+				require.NoError(t, health[2].Err)
+			}
+			require.Empty(t, servers[2].Keys(t), "nothing is written to find out")
+			_, err = reentrant.New(locks, "orders").TryLock(context.Background())
+			require.ErrorIs(t, err, lock.ErrNoQuorum)
+		})
+	}
+}
