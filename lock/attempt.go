@@ -115,7 +115,7 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 	}
 	h.slot.set(h)
 	if joins {
-		c.listen() // for waiting writers
+		c.listen(t.keys().Lock) // for waiting writers
 	}
 	t.watch(b.Start())
 	t.align()

@@ -369,3 +369,41 @@ func TestAShardThatWasEmptiedHasItsHoldsAgain(t *testing.T) {
 		redistest.Eventually(t, time.Minute, has, "shard %d has its hold", shard)
 	}
 }
+
+// A client's waiters are told by the master that has the lock, whichever master has the client's channel: a Cluster
+// forwards messages late if it is busy, and not at all while that master is stuck.
+func TestAWaiterListensWhereItsLockIs(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	client := func() *lock.Client {
+		locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(time.Hour), unhurried)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = locks.Close() })
+		return locks
+	}
+	for kind, locker := range map[string]func(c *lock.Client, name string) lock.Locker{
+		"fair":    func(c *lock.Client, name string) lock.Locker { return fair.New(c, name) },
+		"permits": func(c *lock.Client, name string) lock.Locker { return semaphore.New(c, name, 1).Locker(1) },
+		"writers": func(c *lock.Client, name string) lock.Locker { return readwrite.New(c, name) },
+	} {
+		waits := client()
+		channel := lua.ClientChannels("lock") + waits.ID()
+		shard := (cluster.Shard(t, channel) + 1) % len(cluster.Servers)
+		name := cluster.Name(t, shard, 0, kind)
+		lease, err := locker(client(), name).Lock(context.Background())
+		require.NoError(t, err, kind)
+		granted := make(chan *lock.Lease, 1)
+		go func() {
+			next, _ := locker(waits, name).Lock(context.Background())
+			granted <- next
+		}()
+		near := cluster.Servers[shard].Client(t)
+		redistest.Eventually(t, time.Minute, func() bool {
+			return near.PubSubNumSub(context.Background(), channel).Val()[channel] == 1
+		}, "it listens there: %s", kind)
+		require.NoError(t, lease.Unlock(context.Background()), kind)
+		next := <-granted
+		require.NotNil(t, next, kind)
+		require.NoError(t, next.Unlock(context.Background()), kind)
+	}
+}

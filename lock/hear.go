@@ -7,12 +7,17 @@ import (
 	"github.com/holdfast-go/holdfast/waiter"
 )
 
-// listen subscribes to the messages for this client's queuers, once.
-func (c *core) listen() *waiter.Subscription {
+// listen subscribes to the messages for this client's queuers, once, and in a Cluster also where messages about
+// key are published.
+func (c *core) listen(key string) *waiter.Subscription {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	channel := c.channels + c.id
 	if c.listens == nil {
-		c.listens = c.hub.SubscribeBy(c.channels+c.id, subject, c.heard)
+		c.listens = c.hub.SubscribeBy(channel, subject, c.heard)
+	}
+	if !c.alone {
+		c.hub.Near(channel, key)
 	}
 	return c.listens
 }

@@ -82,7 +82,7 @@ func (q *queuer) try() (*Lease, denial, error) {
 		if why != nil {
 			q.place.note(q, *why, false)
 		}
-		c.listen()
+		c.listen(q.engine.keys.Lock)
 	}
 	if q.follows() {
 		return nil, q.place.seen(), nil
@@ -137,7 +137,7 @@ func (q *queuer) wait(d denial) error {
 		// A node drops a head that nobody listens for, so listen first. The confirmation may never
 		// come: a node may be down, or its Pub/Sub connection.
 		q.waited = true
-		return q.sleep(nil, c.listen().Ready(), c.group.NodeTimeout())
+		return q.sleep(nil, c.listen(q.engine.keys.Lock).Ready(), c.group.NodeTimeout())
 	}
 	wake := q.place.listen()
 	if d.err == nil || q.succeeds.named { // nodes that do not answer are spared by all whom somebody else would wake

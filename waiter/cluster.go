@@ -3,6 +3,7 @@ package waiter
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -18,13 +19,13 @@ const avoid = 10 * time.Second
 const samples = 200
 
 // A cluster listens to a Redis Cluster, which is one node, by a line to each of its masters that
-// some channel needs. A channel is subscribed at the master of its own hash slot, where its
-// messages are published. So a master that is stuck or gone holds up no message about a name of
-// another.
+// some channel needs. A channel is subscribed at the master of its own hash slot, where the messages
+// of a lock's channel are published, and at masters where others of its messages are ([Hub.Near]). So a
+// master that is stuck or gone holds up no message about a name of another.
 //
 // The servers of a Cluster forward every message to each other, so a channel is heard wherever it
-// is subscribed. It stays where it is when its slot moves, and moves to any other master when its
-// own can no longer be listened to.
+// is subscribed, though some 40 ms later if they are busy. It stays where it is when its slot moves, and
+// moves to any other master when its own can no longer be listened to.
 type cluster struct {
 	ctx    context.Context // ends with the hub
 	hub    *Hub
@@ -38,6 +39,8 @@ type cluster struct {
 	closed  bool
 	lines   map[*redis.Client]*line // by master; nil: the ClusterClient, if no master is known
 	places  map[string]*line        // where the wanted channels are subscribed
+	nears   map[string][]*line      // where they are subscribed, too
+	echoes  echoes                  // of channels in nears
 	avoided map[*redis.Client]time.Time
 }
 
@@ -51,6 +54,7 @@ func newCluster(ctx context.Context, h *Hub, node int, name string, client *redi
 		logger:  logger,
 		lines:   make(map[*redis.Client]*line),
 		places:  make(map[string]*line),
+		nears:   make(map[string][]*line),
 		avoided: make(map[*redis.Client]time.Time),
 	}
 }
@@ -73,11 +77,44 @@ func (c *cluster) want(channel string) {
 	c.place(channel, own)
 }
 
+// near subscribes a wanted channel at the master that has key, too, if that can be listened to.
+func (c *cluster) near(channel, key string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || c.places[channel] == nil {
+		return
+	}
+	master := c.master(key)
+	if master == nil || c.avoids(master) {
+		return
+	}
+	if l := c.line(master); l != c.places[channel] && !slices.Contains(c.nears[channel], l) {
+		c.nears[channel] = append(c.nears[channel], l)
+		l.want(channel)
+	}
+}
+
 // place subscribes channel, at master if that is known. Called with mu held.
 func (c *cluster) place(channel string, master *redis.Client) {
 	l := c.line(master)
 	c.places[channel] = l
+	c.forgetNear(channel, l)
 	l.want(channel)
+}
+
+// forgetNear records that channel is not subscribed at l beside its place. Called with mu held.
+func (c *cluster) forgetNear(channel string, l *line) {
+	lines := slices.DeleteFunc(c.nears[channel], func(near *line) bool { return near == l })
+	if c.nears[channel] = lines; len(lines) == 0 {
+		delete(c.nears, channel)
+	}
+}
+
+// hears reports whether message is news: l is the first to hear it.
+func (c *cluster) hears(l *line, channel, message string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.nears[channel]) == 0 || c.echoes.first(l, channel, message, time.Now())
 }
 
 func (c *cluster) unwant(channel string) {
@@ -87,6 +124,10 @@ func (c *cluster) unwant(channel string) {
 		delete(c.places, channel)
 		l.unwant(channel)
 	}
+	for _, l := range c.nears[channel] {
+		l.unwant(channel)
+	}
+	delete(c.nears, channel)
 }
 
 // master returns the master of channel's hash slot, or nil if it is not known. It does not block: a
@@ -128,6 +169,7 @@ func (c *cluster) line(master *redis.Client) *line {
 	l := newLine(c.ctx, c.hub, c.node, name, client, c.logger)
 	l.done = &c.done
 	l.giveUp = func() bool { return c.giveUp(master, l) }
+	l.news = func(channel, message string) bool { return c.hears(l, channel, message) }
 	c.lines[master] = l
 	l.start()
 	return l
@@ -150,6 +192,9 @@ func (c *cluster) giveUp(master *redis.Client, l *line) (over bool) {
 	}
 	c.avoided[master] = now.Add(avoid)
 	other := c.another()
+	for channel := range c.nears {
+		c.forgetNear(channel, l)
+	}
 	for channel, at := range c.places {
 		if at != l {
 			continue

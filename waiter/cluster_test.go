@@ -1,6 +1,7 @@
 package waiter_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -41,6 +42,25 @@ func TestAStuckShardHoldsUpNoOthersMessages(t *testing.T) {
 		publish(t, well, stuck, "release")
 		return deaf.count("release") > 0
 	}, "after four seconds: a ping, and no pong")
+}
+
+// So it is with a channel whose messages are published at another master than its own.
+func TestAChannelIsHeardNearWhereItsMessagesArePublished(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	h := newHub(t, cluster.Client(t))
+	channel := cluster.Name(t, 2, 0, "client ")
+	_, e := listen(t, h, channel)
+	near := cluster.Name(t, 0, 0, "orders ")
+	h.Near(channel, near)
+	well := cluster.Servers[0].Client(t)
+	redistest.Eventually(t, soon, func() bool {
+		return well.PubSubNumSub(context.Background(), channel).Val()[channel] == 1
+	}, "it is subscribed there")
+	cluster.Servers[2].Pause()
+	require.NoError(t, well.Publish(context.Background(), channel, "release").Err())
+	e.waitFor(t, "release") // its own master forwards nothing
+	require.Equal(t, 1, e.count("release"))
 }
 
 // One whose master is gone does not, either.

@@ -99,6 +99,14 @@ func (h *Hub) SubscribeBy(name string, subject func(message string) string, wake
 	return s
 }
 
+// Near has a channel that is subscribed be heard from the servers that have key, too. In a Cluster, what a script
+// that uses key publishes would otherwise come by way of another server. Near does not block.
+func (h *Hub) Near(channel, key string) {
+	for _, n := range h.nodes {
+		n.near(channel, key)
+	}
+}
+
 // Close ends every subscription and waits for the hub's goroutines.
 func (h *Hub) Close() {
 	h.mu.Lock()

@@ -25,6 +25,7 @@ const (
 type listener interface {
 	start()
 	want(channel string)
+	near(channel, key string)
 	unwant(channel string)
 	close()
 }
@@ -46,6 +47,8 @@ type line struct {
 	// giveUp is called when the server cannot be listened to. It reports whether the line is over
 	// because other lines take its place; nil: there are no others.
 	giveUp func() (over bool)
+	// news reports whether no other line has heard a message; nil: there are no others.
+	news func(channel, message string) bool
 
 	mu     sync.Mutex
 	pubsub *redis.PubSub       // nil before the first subscription
@@ -110,6 +113,9 @@ func (l *line) want(channel string) {
 	l.mu.Unlock()
 	l.nudge()
 }
+
+// near does nothing: there is one server.
+func (l *line) near(string, string) {}
 
 func (l *line) unwant(channel string) {
 	l.mu.Lock()
@@ -271,7 +277,9 @@ func (l *line) receive(message any) {
 			l.hub.confirm(l.node, m.Channel)
 		}
 	case *redis.Message:
-		l.hub.publish(l.node, m.Channel, m.Payload)
+		if l.news == nil || l.news(m.Channel, m.Payload) {
+			l.hub.publish(l.node, m.Channel, m.Payload)
+		}
 	}
 }
 

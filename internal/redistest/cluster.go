@@ -64,13 +64,19 @@ func (c *Cluster) Name(t testing.TB, shard, n int, prefix string) string {
 	t.Helper()
 	for i := 0; ; i++ {
 		name := fmt.Sprint(prefix, i)
-		if c.Slot(t, name)*clusterNodes/clusterSlots != shard {
+		if c.Shard(t, name) != shard {
 			continue
 		}
 		if n--; n < 0 {
 			return name
 		}
 	}
+}
+
+// Shard is which of the servers has name at the start.
+func (c *Cluster) Shard(t testing.TB, name string) int {
+	t.Helper()
+	return c.Slot(t, name) * clusterNodes / clusterSlots
 }
 
 // Slot is the hash slot of name, as Redis reckons it.
