@@ -404,6 +404,28 @@ func TestPermitsWithOtherSettingsAreNotPassedOn(t *testing.T) {
 	}
 }
 
+// Whoever extends a hold of permits where the counter is gone does not know the greatest token of all.
+func TestTokensOfPermitsGrowThoughTheirCounterIsLost(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		take := func() *semaphore.Permit {
+			p, err := w.process().permits(3).Acquire(bg, 1)
+			require.NoError(t, err)
+			return p
+		}
+		first, second := take(), take()
+		token, slots := second.Token(), second.Slots()
+		require.NoError(t, second.Release(bg))
+		time.Sleep(time.Second) // no clock is behind the tokens
+		each(w.nodes, func(n *virtual.Node) { n.Delete(keys.Token()) })
+		require.NoError(t, first.Extend(bg, time.Hour))
+		third := take()
+		require.Equal(t, slots, third.Slots())
+		require.Greater(t, third.Token(), token)
+		require.NoError(t, third.Release(bg))
+		require.NoError(t, first.Release(bg))
+	})
+}
+
 // A permit that was deleted on the nodes is not passed on for longer than maxReign.
 func TestALossIsSeenWhilePermitsArePassedOn(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {

@@ -36,6 +36,7 @@ if not record or slotsOf(record) ~= ARGV[6] or not state.own and not redis.call(
 end
 -- First what needs no memory: a full server refuses a script at the first command that does.
 -- uses extended
-extend(KEYS[1], KEYS[2], KEYS[4], nil, ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], state.count)
+extend(KEYS[1], nil, KEYS[4], nil, ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], state.count)
+count(KEYS[2], ARGV[3], now, ARGV[4])
 prolong(KEYS[1], KEYS[5], KEYS[6], KEYS[7], ARGV[1], now, ARGV[2], state.own)
 return 1

@@ -54,5 +54,6 @@ if not state.count or not record or slotsOf(record) ~= ARGV[6] or not state.own 
 end
 prolong(KEYS[1], KEYS[5], KEYS[6], KEYS[7], ARGV[1], now, ARGV[2], state.own)
 -- uses extended
-extend(KEYS[1], KEYS[2], KEYS[4], nil, ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], state.count or ARGV[5])
+extend(KEYS[1], nil, KEYS[4], nil, ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], state.count or ARGV[5])
+count(KEYS[2], ARGV[3], now, ARGV[4])
 return back

@@ -256,6 +256,14 @@ local function prolong(key, permits, slots, free, id, now, ttl, alone)
   end
 end
 
+-- Has the counter live on. If it was lost, others may have had later tokens than the hold with this one: it goes on
+-- at the date then, as if the name was forgotten.
+local function count(counter, token, now, life)
+  if redis.call('PEXPIRE', counter, life) == 0 then
+    redis.call('SET', counter, micros(math.max(now, tonumber(token))), 'PX', life)
+  end
+end
+
 -- Has the keys not live on for much longer than the last hold: another kind would find the lock taken.
 local function shorten(key, permits, slots, free, now)
   local longest = redis.call('ZREVRANGE', permits, 0, 0, 'WITHSCORES')[2]

@@ -426,4 +426,12 @@ var semaphoreMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestATurnIsHeardWhateverHasMadeItSo$",
 	},
+	{
+		Name:    "a counter that was lost goes on at the token of whoever extends",
+		File:    "lua/permits.lua",
+		Old:     "micros(math.max(now, tonumber(token)))",
+		New:     "token",
+		Package: "lock",
+		Tests:   "^TestTokensOfPermitsGrowThoughTheirCounterIsLost$",
+	},
 }
