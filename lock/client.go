@@ -160,8 +160,8 @@ const releaseTime = 100 * time.Microsecond
 // everything that the client started. Leases end with [ErrReleased], which is also an ErrClosed. It
 // never closes the nodes' clients. A second Close returns nil.
 //
-// Close takes no longer than about a dozen node timeouts, whatever the nodes and the log handler
-// do, plus 100 µs for each held lease.
+// Close takes no longer than about a dozen node timeouts, or three seconds if those are shorter, whatever the
+// nodes and the log handler do, plus 100 µs for each held lease.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	if c.closed {

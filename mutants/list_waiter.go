@@ -243,4 +243,12 @@ var waiterMutants = []Mutant{
 		Package: "waiter",
 		Tests:   "^TestEchoesAreForgotten$",
 	},
+	{
+		Name:    "a server that is stopped for long fills the log",
+		File:    "waiter/line.go",
+		Old:     "			if !dead {",
+		New:     "			if dead = false; !dead {",
+		Package: "waiter",
+		Tests:   "^TestSubscriptionsOfAStoppedNodeAreLoggedOnceAsDead$",
+	},
 }

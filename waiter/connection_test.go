@@ -1,9 +1,12 @@
 package waiter_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -62,6 +65,26 @@ func TestConnectionThatDiedInSilenceIsReplaced(t *testing.T) {
 	publish(t, c, "orders", "release")
 	e.waitFor(t, "release")
 	proxy.Reset()
+}
+
+// A node that is stopped takes new connections, and answers none.
+func TestSubscriptionsOfAStoppedNodeAreLoggedOnceAsDead(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	proxy := redistest.NewProxy(t, s.Addr())
+	var log bytes.Buffer // read when the hub is closed
+	h := waiter.New([]redis.UniversalClient{proxy.Client(t)}, 1, slog.New(slog.NewTextHandler(&log, nil)))
+	_, e := listen(t, h, "orders")
+	greetings := func() int {
+		return proxy.Commands(func(cmd []string) bool { return strings.EqualFold(cmd[0], "hello") })
+	}
+	before := greetings()
+	s.Pause()
+	redistest.Eventually(t, within, func() bool { return greetings() >= before+8 }, "it connects again and again")
+	s.Resume()
+	e.waitFor(t, "")
+	h.Close()
+	require.Equal(t, 1, strings.Count(log.String(), "subscription connection is dead"), log.String())
 }
 
 func TestStoppedNodeIsListenedToAgain(t *testing.T) {

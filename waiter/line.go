@@ -195,6 +195,7 @@ func (l *line) read() {
 	)
 	asked := false   // a ping is in flight
 	failing := false // nothing has come since the connection broke
+	dead := false    // nor since it was found dead, which was logged
 	for l.ctx.Err() == nil {
 		l.mu.Lock()
 		pubsub := l.pubsub
@@ -205,7 +206,7 @@ func (l *line) read() {
 		}
 		message, err := pubsub.ReceiveTimeout(l.ctx, patience)
 		if err == nil {
-			asked, failing = false, false
+			asked, failing, dead = false, false, false
 			pause.Reset()
 			l.receive(message)
 			continue
@@ -223,7 +224,10 @@ func (l *line) read() {
 		}
 		if asked {
 			asked = false
-			l.logger.WarnContext(l.ctx, "waiter: subscription connection is dead, connecting again", "node", l.name)
+			if !dead {
+				dead = true
+				l.logger.WarnContext(l.ctx, "waiter: subscription connection is dead, connecting again until there is an answer", "node", l.name)
+			}
 			if l.isOver() {
 				return
 			}
