@@ -248,8 +248,8 @@ func mutants() []Mutant {
 			By:   "leaders",
 			Cell: electing(1),
 			Edits: []Edit{{"election/work.go",
-				"		w.cancel(context.Cause(parent))\n",
-				"		w.cancel(context.Cause(parent))\n		_ = lease.Unlock(context.WithoutCancel(parent))\n"}},
+				"	return lease.Context(parent)\n",
+				"	context.AfterFunc(parent, func() { _ = lease.Unlock(context.WithoutCancel(parent)) })\n	return lease.Context(parent)\n"}},
 		},
 		{
 			Name: "a candidate that stays in the queue after its context has ended",

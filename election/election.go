@@ -19,6 +19,7 @@ var ErrNoLeader = errors.New("no leader")
 type Election struct {
 	mutex     *fair.Mutex
 	candidate string
+	invalid   error // why the candidate is refused; nil: it is not
 }
 
 // New returns the election called name, for the candidate with this name, which [Election.Leader]
@@ -27,7 +28,11 @@ type Election struct {
 // error of the first call. The candidate takes the place of [lock.WithNote].
 func New(c *lock.Client, name, candidate string, opts ...lock.Option) *Election {
 	opts = append(opts[:len(opts):len(opts)], lock.WithNote(candidate))
-	return &Election{mutex: fair.New(c, name, opts...), candidate: candidate}
+	e := &Election{mutex: fair.New(c, name, opts...), candidate: candidate}
+	if err := checkCandidate(candidate); err != nil {
+		e.invalid = fmt.Errorf("election %q: %w", name, err)
+	}
+	return e
 }
 
 // Name is the name given to New.
@@ -59,6 +64,9 @@ type Term struct {
 // If ctx ends before the candidate is elected, the error is a [*lock.AcquireError]. If the client
 // is closed, Run ends with [lock.ErrClosed].
 func (e *Election) Run(ctx context.Context, lead func(ctx context.Context, term Term) error) error {
+	if e.invalid != nil {
+		return e.invalid
+	}
 	if e.candidate == "" {
 		return fmt.Errorf("election %q: the candidate has no name", e.Name())
 	}
@@ -105,9 +113,7 @@ func (e *Election) campaign(ctx context.Context, lead func(context.Context, Term
 			again, err = false, errors.Join(err, lost)
 		}
 	}()
-	w := newWork(ctx, lease)
-	defer w.stop()
-	return false, lead(w, Term{
+	return false, lead(work(ctx, lease), Term{
 		Candidate: e.candidate,
 		Token:     lease.Token(),
 		Since:     time.Now(),

@@ -31,6 +31,9 @@ const (
 // and wraps [lock.ErrNoQuorum] if too few nodes can tell. The candidate is empty if the holder of
 // the lock is not a candidate.
 func (e *Election) Leader(ctx context.Context) (Term, error) {
+	if e.invalid != nil {
+		return Term{}, e.invalid
+	}
 	var s lock.State
 	for look := 1; ; look++ {
 		var err error

@@ -3,6 +3,7 @@ package election_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -201,6 +202,96 @@ func TestLeadHasTheDeadlineAndTheValuesOfRun(t *testing.T) {
 	})
 }
 
+// Contexts that lead makes of its own, as for a query with a timeout, end as if they were made of Run's.
+func TestContextsOfTheWorkEndWithTheErrorOfWhatEndsThem(t *testing.T) {
+	shutdown := errors.New("shutdown")
+	for name, c := range map[string]struct {
+		ctx    func() (context.Context, context.CancelFunc) // of Run
+		during func(*candidate)                             // what happens while the candidate leads
+		err    error
+		cause  error
+	}{
+		"the deadline": {
+			func() (context.Context, context.CancelFunc) { return context.WithTimeout(bg, time.Minute) },
+			func(*candidate) {}, context.DeadlineExceeded, context.DeadlineExceeded,
+		},
+		"the deadline, with a cause": {
+			func() (context.Context, context.CancelFunc) {
+				return context.WithTimeoutCause(bg, time.Minute, shutdown)
+			},
+			func(*candidate) {}, context.DeadlineExceeded, shutdown,
+		},
+		"a cancellation": {
+			func() (context.Context, context.CancelFunc) {
+				ctx, cancel := context.WithCancelCause(bg)
+				time.AfterFunc(time.Minute, func() { cancel(shutdown) })
+				return ctx, func() { cancel(nil) }
+			},
+			func(*candidate) {}, context.Canceled, shutdown,
+		},
+		// The loss comes first, so it remains what has ended the work when the deadline has passed, too.
+		"a loss": {
+			func() (context.Context, context.CancelFunc) { return context.WithTimeout(bg, time.Minute) },
+			func(c *candidate) {
+				_, err := fair.New(c.locks, "scheduler").ForceUnlock(bg)
+				require.NoError(c.world.t, err)
+			},
+			context.Canceled, lock.ErrLost,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorlds(t, func(t *testing.T, w *world) {
+				candidate := w.candidate("one")
+				ctx, cancel := c.ctx()
+				defer cancel()
+				err := candidate.Run(ctx, func(work context.Context, _ election.Term) error {
+					type key struct{}
+					child, cancel := context.WithCancel(work)
+					defer cancel()
+					timed, cancel := context.WithTimeout(work, time.Hour)
+					defer cancel()
+					grandchild, cancel := context.WithTimeout(context.WithValue(child, key{}, "value"), time.Hour)
+					defer cancel()
+					c.during(candidate)
+					time.Sleep(2 * time.Minute)
+					for of, ctx := range map[string]context.Context{"lead": work, "child": child, "timed": timed, "grandchild": grandchild} {
+						require.Equal(t, c.err, ctx.Err(), of)
+						require.ErrorIs(t, context.Cause(ctx), c.cause, of)
+					}
+					return nil
+				})
+				if errors.Is(c.cause, lock.ErrLost) {
+					require.ErrorIs(t, err, lock.ErrLost)
+				} else {
+					require.NoError(t, err, "the leadership was kept and given back")
+				}
+				_, err = candidate.Leader(bg)
+				require.ErrorIs(t, err, election.ErrNoLeader)
+			})
+		})
+	}
+}
+
+// What lead starts and leaves behind ends before anybody else leads.
+func TestTheContextOfTheWorkEndsWhenLeadHasReturned(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		first, second := w.candidate("first"), w.candidate("second")
+		var work context.Context
+		ran := first.run(bg, func(ctx context.Context, term election.Term) error {
+			work = ctx
+			return leadFor(time.Minute)(ctx, term)
+		})
+		var before error
+		followed := second.run(bg, func(context.Context, election.Term) error {
+			before = work.Err()
+			return nil
+		})
+		require.NoError(t, <-ran)
+		require.NoError(t, <-followed)
+		require.ErrorIs(t, before, context.Canceled)
+	})
+}
+
 func TestAPanicGivesTheLeadershipBackAndGoesOn(t *testing.T) {
 	inWorlds(t, func(t *testing.T, w *world) {
 		c := w.candidate("one")
@@ -303,9 +394,38 @@ func TestACandidateNeedsAName(t *testing.T) {
 		require.ErrorContains(t, w.candidate("a").Run(bg, nil), `election "scheduler": Run has no function to call`)
 		_, err := nobody.Leader(bg)
 		require.ErrorIs(t, err, election.ErrNoLeader)
-		odd := election.New(nobody.locks, "scheduler", "two\nlines")
-		require.ErrorContains(t, odd.Run(bg, follow), "cannot be printed")
 		require.ErrorContains(t, election.New(nobody.locks, "", "x").Run(bg, follow), "name of a lock is empty")
 		require.Empty(t, w.seen())
+	})
+}
+
+// Whoever calls gave the name of a candidate and no note, and every call says so, before a node is asked.
+func TestACandidateWithABadNameIsRefusedByEveryCall(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		locks := w.candidate("").locks
+		require.NoError(t, election.New(locks, "scheduler", strings.Repeat("a", 256)).Run(bg, leadFor(time.Second)), "the longest name")
+		for _, n := range w.nodes {
+			n.Silence(true) // a node that is asked does not answer
+		}
+		for name, want := range map[string]string{
+			strings.Repeat("a", 257): `election "scheduler": the candidate's name is 257 bytes long, the limit is 256`,
+			"two\nlines":             `election "scheduler": the candidate's name "two\nlines" has a character that cannot be printed: '\n'`,
+			"\xff":                   `election "scheduler": the candidate's name "\xff" is not valid UTF-8`,
+		} {
+			odd := election.New(locks, "scheduler", name)
+			require.EqualError(t, odd.Run(bg, follow), want)
+			_, err := odd.Leader(bg)
+			require.EqualError(t, err, want)
+			changes := 0
+			for _, err := range odd.Watch(bg) {
+				require.EqualError(t, err, want)
+				changes++
+			}
+			require.Equal(t, 1, changes)
+		}
+		require.Empty(t, w.seen())
+		for _, n := range w.nodes {
+			n.Silence(false)
+		}
 	})
 }

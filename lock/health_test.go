@@ -3,6 +3,7 @@ package lock_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -56,4 +57,38 @@ func TestNodesThatRefuseToGrantDoNotVote(t *testing.T) {
 			require.ErrorIs(t, err, lock.ErrNoQuorum)
 		})
 	}
+}
+
+// While a quorum is left, nobody else would tell that a node has no vote.
+func TestANodeThatRefusesToGrantIsLoggedOnce(t *testing.T) {
+	t.Parallel()
+	servers := redistest.StartN(t, 3)
+	var nodes []redis.UniversalClient
+	for _, s := range servers {
+		nodes = append(nodes, s.Client(t))
+	}
+	var log logbook
+	locks, err := lock.NewClient(nodes, unhurried, log.option())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = locks.Close() })
+	pair := func() {
+		l, err := reentrant.New(locks, "orders").Lock(context.Background())
+		require.NoError(t, err)
+		require.NoError(t, l.Unlock(context.Background()))
+	}
+	full := servers[1].Client(t)
+	require.NoError(t, full.ConfigSet(context.Background(), "maxmemory", "1").Err())
+	refuses := func() int { return len(log.lines("a node refuses commands", "level=WARN", servers[1].Addr(), "OOM")) }
+	redistest.Eventually(t, time.Minute, func() bool { pair(); return refuses() > 0 }, "it is logged")
+	for range 10 {
+		pair()
+	}
+	require.Equal(t, 1, refuses())
+	require.Empty(t, log.lines("accepts"))
+	require.NoError(t, full.ConfigSet(context.Background(), "maxmemory", "0").Err())
+	redistest.Eventually(t, time.Minute, func() bool {
+		pair()
+		return len(log.lines("a node accepts commands again", "level=INFO", servers[1].Addr())) == 1
+	}, "so is that it is over")
+	require.Equal(t, 1, refuses())
 }

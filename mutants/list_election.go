@@ -13,17 +13,17 @@ var electionMutants = []Mutant{
 	{
 		Name: "the leadership is given back when Run's context ends",
 		File: "election/work.go",
-		Old:  "w.cancel(context.Cause(parent))",
-		New: `w.cancel(context.Cause(parent))
-		_ = lease.Unlock(parent)`,
+		Old:  "return lease.Context(parent)",
+		New: `context.AfterFunc(parent, func() { _ = lease.Unlock(parent) })
+	return lease.Context(parent)`,
 		Package: "election",
 		Tests:   "^TestTheLeadershipIsGivenBackAfterLeadHasReturned$",
 	},
 	{
 		Name:    "Run's context does not end the work",
 		File:    "election/work.go",
-		Old:     "w.cancel(context.Cause(parent))",
-		New:     "",
+		Old:     "return lease.Context(parent)",
+		New:     "return lease.Context(context.WithoutCancel(parent))",
 		Package: "election",
 		Tests:   "^TestLeadHasTheDeadlineAndTheValuesOfRun$",
 	},

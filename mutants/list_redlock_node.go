@@ -85,4 +85,20 @@ var redlockNodeMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestNodesThatComeBackEmptyOneAfterTheOtherCostNoLease$",
 	},
+	{
+		Name:    "a node that refuses is logged each time",
+		File:    "redlock/refusal.go",
+		Old:     "err != nil && r.since.IsZero()",
+		New:     "err != nil",
+		Package: "lock",
+		Tests:   "^TestANodeThatRefusesToGrantIsLoggedOnce$",
+	},
+	{
+		Name:    "a node that refuses is not logged",
+		File:    "redlock/op.go",
+		Old:     "		n.noteRefusal(err)\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestANodeThatRefusesToGrantIsLoggedOnce$",
+	},
 }

@@ -37,6 +37,8 @@ type node struct {
 	refusedAt time.Time
 
 	servers int // that it has been; guarded by the group's mu
+
+	refusal refusal
 }
 
 func newNode(g *Group, client redis.UniversalClient, timeout time.Duration) *node {

@@ -123,6 +123,9 @@ func (o *op) settle(n *node, reply any, err error) (owes bool) {
 			a.Vote = Yes
 		}
 	}
+	if m.Creates && !lua.IsRestarted(err) { // the guard has a log entry of its own
+		n.noteRefusal(err)
+	}
 	switch {
 	case m.Creates:
 		left := a.Vote == Yes || mayHaveWritten(err) || err == nil && m.Leaves != nil && m.Leaves(reply)

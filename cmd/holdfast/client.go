@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/redlock"
 )
 
 // open connects to the servers and makes a client for locks on them. The returned function closes both.
@@ -31,9 +33,10 @@ func (a *app) open(options ...lock.ClientOption) (*lock.Client, func(), error) {
 	}, nil
 }
 
-// openUnless is open, given up at the first signal that would end a process: servers that are silent keep open for seconds.
-// Its goroutine ends with open, or with the process, as nothing has been granted that it would have to give back.
-func (a *app) openUnless(caught <-chan os.Signal, options ...lock.ClientOption) (c *lock.Client, closing func(), err error) {
+// openUnless is open, given up at the first signal that would end a process, and when ctx ends, with its cause: servers that
+// are silent keep open for seconds. Its goroutine ends with open, or with the process, as nothing has been granted that it would
+// have to give back.
+func (a *app) openUnless(ctx context.Context, caught <-chan os.Signal, options ...lock.ClientOption) (c *lock.Client, closing func(), err error) {
 	opened := make(chan struct{})
 	var client *lock.Client
 	var done func()
@@ -42,12 +45,14 @@ func (a *app) openUnless(caught <-chan os.Signal, options ...lock.ClientOption) 
 		defer close(opened)
 		client, done, failed = a.open(options...)
 	}()
-	interrupted, err := interruptible(caught, func(ctx context.Context) error {
+	interrupted, err := interruptible(caught, func(signalled context.Context) error {
 		select {
 		case <-opened:
 			return failed
 		case <-ctx.Done():
-			return ctx.Err()
+			return context.Cause(ctx)
+		case <-signalled.Done():
+			return signalled.Err()
 		}
 	})
 	switch {
@@ -80,7 +85,10 @@ func (a *app) locks(servers []server, options ...lock.ClientOption) (*lock.Clien
 		options = append(options, lock.WithLogger(slog.New(a.logHandler())))
 	}
 	c, err := lock.NewClient(nodes, options...)
-	if err != nil {
+	switch {
+	case errors.Is(err, redlock.ErrDuplicateNode): // whichever servers answer
+		return nil, exit(exitUsage, err)
+	case err != nil:
 		return nil, exit(exitNoQuorum, err)
 	}
 	return c, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/redlock"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -63,6 +65,8 @@ type examination struct {
 	Spare    int         `json:"spare"`
 	Findings []finding   `json:"findings"` // about all nodes together
 	Nodes    []*nodeExam `json:"nodes"`
+
+	misused error // why the command line is wrong, whichever servers answer; nil: it is not
 }
 
 // A finding is something that a person should know.
@@ -115,6 +119,9 @@ func (x *examination) together(cmd *cobra.Command, a *app, servers []server, rea
 		_ = c.Close() // it has no lock
 	} else {
 		x.Findings = append(x.Findings, finding{wrong, err.Error()})
+		if codeOf(err) == exitUsage {
+			x.misused = err
+		}
 	}
 	x.Quorum = x.Spare >= 0
 	n := len(servers)
@@ -159,6 +166,10 @@ func (x *examination) verdict() string {
 	}
 	n := x.wrong()
 	switch {
+	case errors.Is(x.misused, redlock.ErrDuplicateNode):
+		return "no lock can be taken: the same server is given as two nodes" // the finding says which
+	case x.misused != nil:
+		return "no lock can be taken: " + x.misused.Error()
 	case !x.Quorum:
 		return "no lock can be taken: too few servers are usable"
 	case n == 1:

@@ -53,7 +53,7 @@ With --json, events are those of ` + "`holdfast run`" + `.
 		},
 	}
 	e.add(cmd.Flags())
-	cmd.Flags().StringVar(&e.candidate, "candidate", "", "the name of this candidate, as in `holdfast status` (default the label)")
+	cmd.Flags().StringVar(&e.candidate, "candidate", "", "the name of this candidate, which holdfast status shows (default the label)")
 	return cmd
 }
 
@@ -81,7 +81,7 @@ func (e *candidacy) run(a *app) error {
 	caught, stop := listen()
 	defer stop()
 	r := &runner{flags: &e.lockFlags, words: e.words, path: e.path, caught: caught, events: a.events(e.name)}
-	c, closing, err := a.openUnless(caught, e.client(e.words)...)
+	c, closing, err := a.openUnless(context.Background(), caught, e.client(e.words)...)
 	if err != nil {
 		return err
 	}

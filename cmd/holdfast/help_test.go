@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 )
 
@@ -32,6 +33,27 @@ func TestEveryCommandHasHelpWithExamples(t *testing.T) {
 		require.Contains(t, cmd.Example, "holdfast "+cmd.Name())
 		require.NotNil(t, cmd.RunE, cmd.Name())
 	}
+}
+
+// pflag takes what stands in back quotes in the usage of a flag for the name of its value.
+func TestHelpNamesTheValueOfEveryFlagInOneWord(t *testing.T) {
+	t.Parallel()
+	root := new(app).root()
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	each(root, func(cmd *cobra.Command) {
+		cmd.InitDefaultHelpFlag()
+		for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
+			flags.VisitAll(func(f *pflag.Flag) {
+				value, _ := pflag.UnquoteUsage(f)
+				if f.Value.Type() == "bool" {
+					require.Empty(t, value, "%s --%s", cmd.CommandPath(), f.Name)
+					return
+				}
+				require.Regexp(t, `^\w+$`, value, "%s --%s", cmd.CommandPath(), f.Name)
+			})
+		}
+	})
 }
 
 func TestManualPages(t *testing.T) {

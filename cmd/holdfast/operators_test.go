@@ -170,6 +170,41 @@ func TestWaitEndsWhenTheLockIsFree(t *testing.T) {
 	require.Equal(t, []string{"x", "free"}, []string{v.Name, v.Status})
 }
 
+// Servers that are silent take far longer to give up than the timeout allows.
+func TestTimeoutOfWaitEndsTheConnecting(t *testing.T) {
+	t.Parallel()
+	servers := redistest.StartN(t, 3)
+	urls := []string{redisURL(servers[0].Addr())}
+	for _, s := range servers[1:] {
+		proxy := redistest.NewProxy(t, s.Addr())
+		proxy.Blackhole(true)
+		urls = append(urls, redisURL(proxy.Addr()))
+	}
+	code, out, errs := run(t, strings.Join(urls, ","), "--json", "wait", "--timeout", "500ms", "x")
+	require.Equal(t, exitNoQuorum, code)
+	require.Empty(t, out)
+	require.Contains(t, errs, `too few servers answered within 2s to tell whether lock \"x\" is free`)
+}
+
+// A silent server delays the first look, which is then the last one: the timeout is over.
+func TestTimeoutOfWaitIncludesTheConnecting(t *testing.T) {
+	t.Parallel()
+	servers := redistest.StartN(t, 3)
+	var direct, proxied []string
+	var proxies []*redistest.Proxy
+	for _, s := range servers {
+		p := redistest.NewProxy(t, s.Addr())
+		proxies = append(proxies, p)
+		direct, proxied = append(direct, redisURL(s.Addr())), append(proxied, redisURL(p.Addr()))
+	}
+	hold(t, strings.Join(direct, ","), "x")
+	proxies[2].Blackhole(true)
+	code, _, errs := run(t, strings.Join(proxied, ","), "wait", "--timeout", "900ms", "x")
+	require.Contains(t, []int{exitConflict, exitNoQuorum}, code, "a server that is slow for a moment is one too many\n"+errs)
+	looks := proxies[0].Commands(func(cmd []string) bool { return strings.Contains(strings.Join(cmd, " "), "lock:{x}") })
+	require.LessOrEqual(t, looks, 2, "one, which may be repeated with the text of the script")
+}
+
 func TestUnlockRefusesToGuess(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
@@ -240,6 +275,21 @@ func TestLeaderIsACandidateAgainAfterALoss(t *testing.T) {
 	require.Zero(t, server.Client(t).Exists(t.Context(), "lock:{x}").Val())
 }
 
+// The user gave a candidate, and no note.
+func TestBadCandidateIsRefusedAsACandidate(t *testing.T) {
+	t.Parallel()
+	url := redisURL(redistest.Start(t).Addr())
+	for candidate, says := range map[string]string{
+		strings.Repeat("a", 300): "the candidate's name is 300 bytes long",
+		"a\tb":                   `the candidate's name "a\tb" has a character that cannot be printed`,
+	} {
+		code, _, errs := run(t, url, "elect", "--candidate", candidate, "x", "--", "true")
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, errs, says)
+		require.NotContains(t, errs, "note")
+	}
+}
+
 func TestCandidatesLeadOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
@@ -287,8 +337,11 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 			"wrong: 127.0.0.1:1: it cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused",
 			"wrong: no more servers may fail", "locks can be taken, none may fail, and 2 things are wrong",
 		}, "restart-guard"},
-		"too few":         {[]string{a, "redis://127.0.0.1:1", "redis://127.0.0.1:2"}, exitNoQuorum, []string{"no lock can be taken: too few servers are usable"}, ""},
-		"the same server": {[]string{a, a, b}, exitNoQuorum, []string{"the same server is given as two nodes"}, ""},
+		"too few": {[]string{a, "redis://127.0.0.1:1", "redis://127.0.0.1:2"}, exitNoQuorum, []string{"no lock can be taken: too few servers are usable"}, ""},
+		"the same server": {[]string{a, a, b}, exitNoQuorum, []string{
+			"wrong: lock: redlock: the same server is given as two nodes: " + good[0].Addr(),
+			"no lock can be taken: the same server is given as two nodes\n",
+		}, "too few"},
 		"eviction": {[]string{a, b, redisURL(evicts.Addr())}, exitFailed, []string{
 			fmt.Sprintf("wrong: %s: maxmemory-policy is allkeys-lru", evicts.Addr()), "give --restart-guard",
 		}, "no more servers may fail"},
@@ -318,6 +371,13 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The servers are not to blame for a prefix that no lock can have.
+func TestDoctorBlamesTheCommandLine(t *testing.T) {
+	t.Parallel()
+	_, out, _ := run(t, redisURL(redistest.Start(t).Addr()), "--prefix", "", "doctor")
+	require.Contains(t, out, "no lock can be taken: --prefix is empty\n")
 }
 
 // A server that is silent, as behind a firewall, is one that cannot be reached, however patient its URL has the client be.

@@ -206,7 +206,7 @@ func unreleased(err error) string {
 
 // obtain waits for the lock. A signal ends the wait.
 func (j *job) obtain(a *app, caught <-chan os.Signal) (g *grant, closing func(), err error) {
-	c, closing, err := a.openUnless(caught, j.client(j.words)...)
+	c, closing, err := a.openUnless(context.Background(), caught, j.client(j.words)...)
 	if err != nil {
 		return nil, nil, err
 	}

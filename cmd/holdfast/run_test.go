@@ -293,14 +293,19 @@ func TestLogIsJSON(t *testing.T) {
 // A server that is silent, as behind a firewall, keeps nobody from giving up.
 func TestSignalEndsTheConnecting(t *testing.T) {
 	t.Parallel()
-	proxy := redistest.NewProxy(t, redistest.Start(t).Addr())
-	proxy.Blackhole(true)
-	p := begin(t, command(t, redisURL(proxy.Addr()), "run", "x", "--", "true"))
-	redistest.Eventually(t, longest, func() bool { return proxy.Connections() > 0 }, "it does not connect")
-	began := time.Now()
-	p.signal(syscall.SIGTERM)
-	require.Equal(t, 128+15, p.wait())
-	require.Less(t, time.Since(began), 2*time.Second)
+	for _, args := range [][]string{{"run", "x", "--", "true"}, {"elect", "x", "--", "true"}, {"wait", "x"}} {
+		t.Run(args[0], func(t *testing.T) {
+			t.Parallel()
+			proxy := redistest.NewProxy(t, redistest.Start(t).Addr())
+			proxy.Blackhole(true)
+			p := begin(t, command(t, redisURL(proxy.Addr()), args...))
+			redistest.Eventually(t, longest, func() bool { return proxy.Connections() > 0 }, "it does not connect")
+			began := time.Now()
+			p.signal(syscall.SIGTERM)
+			require.Equal(t, 128+15, p.wait())
+			require.Less(t, time.Since(began), 2*time.Second)
+		})
+	}
 }
 
 // A lock that is not given back is not said to be.

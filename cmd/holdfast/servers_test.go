@@ -156,8 +156,21 @@ func TestMastersOfOneSentinel(t *testing.T) {
 	require.Equal(t, exitNoQuorum, code, errs)
 	require.Contains(t, errs, "WRONGPASS")
 	code, _, errs = run(t, urls[0]+","+urls[0]+","+urls[1], "run", "y", "--", "true")
-	require.Equal(t, exitNoQuorum, code, errs)
+	require.Equal(t, exitUsage, code, errs)
 	require.Contains(t, errs, "same server")
+}
+
+// No server is missing: these URLs can never be used together.
+func TestServerThatIsGivenTwiceIsAnInvalidCommandLine(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	urls := redisURL(server.Addr()) + "," + redisURL(server.Addr()) + "/1" // another database, but no other server
+	for _, args := range [][]string{{"run", "x", "--", "true"}, {"elect", "x", "--", "true"}, {"list"}, {"wait", "x"}} {
+		code, _, errs := run(t, urls, args...)
+		require.Equal(t, exitUsage, code, errs)
+		require.Contains(t, errs, "the same server is given as two nodes")
+		require.NotContains(t, errs, "tells more", "there is no more to tell")
+	}
 }
 
 func TestSocket(t *testing.T) {

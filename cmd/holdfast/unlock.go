@@ -42,7 +42,7 @@ With --json, one document: "name", "ended" (whether somebody had the lock by one
 	f := cmd.Flags()
 	f.BoolVar(&force, "force", false, "take the lock from whoever has it; always needed")
 	f.BoolVarP(&yes, "yes", "y", false, "do not ask")
-	f.StringVar(&hold, "hold", "", "end only the hold with this id, as `holdfast status` shows it")
+	f.StringVar(&hold, "hold", "", "end only the hold with this id, which holdfast status shows")
 	return cmd
 }
 

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"syscall"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,8 +12,13 @@ import (
 	"github.com/holdfast-go/holdfast/lock"
 )
 
-// lookAgain is the pause between two looks at a lock.
-const lookAgain = 200 * time.Millisecond
+const (
+	// lookAgain is the pause between two looks at a lock.
+	lookAgain = 200 * time.Millisecond
+	// connectTime is what connecting may take, however short the timeout is: one look is made in any case, and a silent
+	// server delays it by a second.
+	connectTime = 2 * time.Second
+)
 
 func (a *app) waitCommand() *cobra.Command {
 	var timeout time.Duration
@@ -22,6 +27,8 @@ func (a *app) waitCommand() *cobra.Command {
 		Short: "Wait until nobody has a lock",
 		Long: `Wait until nobody has a lock, without taking it: somebody else may have it a moment later. To do something while
 nobody else has the lock, use ` + "`holdfast run`" + `. The lock is checked five times per second.
+
+--timeout counts from the start of the command. The lock is checked once, however short that is.
 
 With --json, one document when the wait is over, as ` + "`holdfast status --json`" + ` prints it.
 Exit code 75 if the lock is still held after --timeout, and 69 if too few servers answered then.`,
@@ -32,26 +39,9 @@ Exit code 75 if the lock is still held after --timeout, and 69 if too few server
 			if cmd.Flags().Changed("timeout") && timeout <= 0 {
 				return usagef("--timeout %v must be positive", timeout)
 			}
-			caught, stop := listen()
-			defer stop()
-			interrupted, err := interruptible(caught, func(ctx context.Context) error {
-				c, closing, err := a.open()
-				if err != nil {
-					return err
-				}
-				defer closing()
-				v, err := untilFree(ctx, c, args[0], timeout)
-				if a.json && v.Name != "" {
-					if err := document(cmd.OutOrStdout(), v); err != nil {
-						return err
-					}
-				}
-				return err
-			})
-			if interrupted != nil {
-				var e *exitError
-				errors.As(interrupted, &e)
-				return bySignal(syscall.Signal(e.code-exitSignalBase), nil)
+			err := a.wait(cmd.OutOrStdout(), args[0], timeout)
+			if code := codeOf(err); code > exitSignalBase {
+				return exit(code, nil) // whoever sent the signal knows
 			}
 			return err
 		},
@@ -60,13 +50,43 @@ Exit code 75 if the lock is still held after --timeout, and 69 if too few server
 	return cmd
 }
 
-// untilFree looks at the lock until it is free. A time without a quorum does not end the wait.
-// It looks once in any case.
-func untilFree(ctx context.Context, c *lock.Client, name string, timeout time.Duration) (lockView, error) {
+// wait waits until the lock is free, a signal comes, or the timeout is over; 0 is none.
+func (a *app) wait(out io.Writer, name string, timeout time.Duration) error {
+	begun := time.Now()
+	caught, stop := listen()
+	defer stop()
+	connecting := context.Background()
+	if timeout > 0 {
+		limit := max(timeout, connectTime)
+		var cancel context.CancelFunc
+		connecting, cancel = context.WithTimeoutCause(connecting, limit, exit(exitNoQuorum,
+			fmt.Errorf("too few servers answered within %v to tell whether lock %q is free; `holdfast doctor` tells more", limit, name)))
+		defer cancel()
+	}
+	c, closing, err := a.openUnless(connecting, caught)
+	if err != nil {
+		return err
+	}
+	defer closing()
+	interrupted, err := interruptible(caught, func(ctx context.Context) error {
+		v, err := untilFree(ctx, c, name, begun, timeout)
+		if a.json && v.Name != "" {
+			if err := document(out, v); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+	return cmp.Or(interrupted, err)
+}
+
+// untilFree looks at the lock until it is free, or the timeout since the command has begun is over; 0 is none. A time without
+// a quorum does not end the wait. It looks once in any case.
+func untilFree(ctx context.Context, c *lock.Client, name string, begun time.Time, timeout time.Duration) (lockView, error) {
 	unlimited := ctx
 	if timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout)
+		ctx, cancel = context.WithDeadline(ctx, begun.Add(timeout))
 		defer cancel()
 	}
 	again := time.NewTicker(lookAgain)
