@@ -22,7 +22,7 @@ func TestNodesThatRefuseToGrantDoNotVote(t *testing.T) {
 			require.NoError(t, s.Client(t).ConfigSet(context.Background(), "maxmemory", "1").Err())
 		},
 		"a replica by now": func(t *testing.T, s *redistest.Server) {
-			require.NoError(t, s.Client(t).SlaveOf(context.Background(), "127.0.0.1", "1").Err())
+			require.NoError(t, s.Client(t).ReplicaOf(context.Background(), "127.0.0.1", "1").Err())
 		},
 		"too few replicas": func(t *testing.T, s *redistest.Server) {
 			require.NoError(t, s.Client(t).ConfigSet(context.Background(), "min-replicas-to-write", "1").Err())

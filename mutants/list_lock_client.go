@@ -164,7 +164,7 @@ var lockClientMutants = []Mutant{
 	{
 		Name: "Health asks a quorum only",
 		File: "lock/health.go",
-		Old: `		All: true,
+		Old: `		All:  true,
 `,
 		New:     "",
 		Package: "lock",

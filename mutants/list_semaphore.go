@@ -421,8 +421,8 @@ var semaphoreMutants = []Mutant{
 	{
 		Name:    "a turn is heard only if nodes agree on what has made it so",
 		File:    "lock/hear.go",
-		Old:     "c.hub.SubscribeBy(c.channels+c.id, subject, c.heard)",
-		New:     "c.hub.SubscribeBy(c.channels+c.id, nil, c.heard)",
+		Old:     "c.hub.SubscribeBy(channel, subject, c.heard)",
+		New:     "c.hub.SubscribeBy(channel, nil, c.heard)",
 		Package: "lock",
 		Tests:   "^TestATurnIsHeardWhateverHasMadeItSo$",
 	},

@@ -81,8 +81,8 @@ var waiterMutants = []Mutant{
 	{
 		Name:    "a quiet connection is taken for dead",
 		File:    "waiter/line.go",
-		Old:     "asked, failing = false, false",
-		New:     "failing = false",
+		Old:     "asked, failing, dead = false, false, false",
+		New:     "failing, dead = false, false",
 		Package: "waiter",
 		Tests:   "^TestQuietConnectionIsKept$",
 	},

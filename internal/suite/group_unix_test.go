@@ -24,8 +24,11 @@ func TestWhatACommandHasStartedEndsWithIt(t *testing.T) {
 	_, err := io.ReadFull(r, started)
 	require.NoError(t, err)
 	cancel()
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }() // waits for all that may write to the pipe
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // for all that may write to the pipe
+	}()
 	select {
 	case <-ended:
 	case <-time.After(time.Minute):
