@@ -187,6 +187,22 @@ func TestForceIsToldFromADeletedKeyInAnotherProcess(t *testing.T) {
 	}
 }
 
+// It learns of it with its next renewal, which may be far away.
+func TestForceIsToldToAHolderWithALongTTL(t *testing.T) {
+	for _, kind := range []string{"reentrant", "fair"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+				l := w.lock(w.process().kinds(lock.WithTTL(time.Hour))[kind])
+				found, err := w.process().forcers()[kind].ForceUnlock(bg)
+				require.NoError(t, err)
+				require.True(t, found)
+				<-l.Done()
+				require.Equal(t, lock.ReasonForced, reasonOf(t, l, l.Err()))
+			})
+		})
+	}
+}
+
 func TestForceIsToldToAHolderWhoseProcessTakesTheLockAgain(t *testing.T) {
 	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
 		p := w.process()

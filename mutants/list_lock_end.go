@@ -101,4 +101,12 @@ var lockEndMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestStatusIsWhatTheAnswersDecide$|^TestForceUnlock",
 	},
+	{
+		Name:    "the mark of force is gone before the next renewal",
+		File:    "lock/force.go",
+		Old:     "			if n.has(hold) {\n				life",
+		New:     "			if !n.has(hold) {\n				life",
+		Package: "lock",
+		Tests:   "^TestForceIsToldToAHolderWithALongTTL$",
+	},
 }

@@ -570,4 +570,12 @@ var readwriteMutants = []Mutant{
 		Package: "readwrite",
 		Tests:   "^TestNobodyIsPassedByOneOfItsProcessWhoCameLater$",
 	},
+	{
+		Name:    "who joins readers whose work was given up is not renewed",
+		File:    "lock/join.go",
+		Old:     "t.dates.renewAt.IsZero() && t.renewing == nil || t.dates.endAt.IsZero()",
+		New:     "t.dates.endAt.IsZero()",
+		Package: "lock",
+		Tests:   "^TestAReaderThatJoinsAbandonedOnesIsRenewed$",
+	},
 }
