@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/readwrite"
 )
 
 // requireLapses requires that nothing is renewed from now on, and that the lease is
@@ -278,4 +279,24 @@ func heap() int64 {
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
+}
+
+// A reader that joins those of its process is renewed though the work of the others has been given up.
+func TestAReaderThatJoinsAbandonedOnesIsRenewed(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		m := readwrite.New(p.locks, "orders")
+		ctx, cancel := context.WithCancel(bg)
+		first, err := m.RLock(ctx)
+		require.NoError(t, err)
+		first.Context(ctx)
+		cancel()
+		time.Sleep(10 * time.Millisecond)
+		second, err := m.RLock(bg)
+		require.NoError(t, err)
+		require.Equal(t, first.Deadline(), second.Deadline(), "it has joined")
+		time.Sleep(3 * defaultTTL)
+		require.NoError(t, second.Err())
+		require.NoError(t, second.Unlock(bg))
+	})
 }
