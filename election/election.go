@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/fair"
+	"github.com/holdfast-go/holdfast/internal/caption"
 	"github.com/holdfast-go/holdfast/lock"
 )
 
@@ -29,7 +30,8 @@ type Election struct {
 func New(c *lock.Client, name, candidate string, opts ...lock.Option) *Election {
 	opts = append(opts[:len(opts):len(opts)], lock.WithNote(candidate))
 	e := &Election{mutex: fair.New(c, name, opts...), candidate: candidate}
-	if err := checkCandidate(candidate); err != nil {
+	// The lock's own error would be about a note, which the caller has not given.
+	if err := caption.Check("candidate's name", candidate, caption.MaxNote); err != nil {
 		e.invalid = fmt.Errorf("election %q: %w", name, err)
 	}
 	return e

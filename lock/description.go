@@ -9,12 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/holdfast-go/holdfast/internal/caption"
 	"github.com/holdfast-go/holdfast/lua"
-)
-
-const (
-	maxLabel = 128 // bytes
-	maxNote  = 256
 )
 
 // A description describes a hold for people: the label of its process, its lock's note, and since
@@ -54,25 +50,9 @@ func defaultLabel() string {
 		}
 		return r
 	}, strings.ToValidUTF8(label, ""))
-	for len(label) > maxLabel {
+	for len(label) > caption.MaxLabel {
 		_, last := utf8.DecodeLastRuneInString(label)
 		label = label[:len(label)-last]
 	}
 	return label
-}
-
-// checkText refuses text that would not be a single printable line in an error or a log.
-func checkText(what, text string, most int) error {
-	switch {
-	case len(text) > most:
-		return fmt.Errorf("the %s is %d bytes long, the limit is %d", what, len(text), most)
-	case !utf8.ValidString(text):
-		return fmt.Errorf("the %s %q is not valid UTF-8", what, text)
-	}
-	for _, r := range text {
-		if !unicode.IsPrint(r) {
-			return fmt.Errorf("the %s %q has a character that cannot be printed: %q", what, text, r)
-		}
-	}
-	return nil
 }

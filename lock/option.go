@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/caption"
 )
 
 // A ClientOption configures a [Client]. No duration may be longer than ten years.
@@ -195,7 +197,7 @@ func (s *clientSettings) check() error {
 	case s.prefix == "":
 		return errors.New("lock: the key prefix is empty")
 	}
-	if err := checkText("label", s.label, maxLabel); err != nil {
+	if err := caption.Check("label", s.label, caption.MaxLabel); err != nil {
 		return fmt.Errorf("lock: %w", err)
 	}
 	for _, d := range []struct {

@@ -3,6 +3,8 @@ package lock
 import (
 	"fmt"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/caption"
 )
 
 // minBeat keeps the signs of life of waiters from crowding out everything else.
@@ -68,7 +70,7 @@ func (s *settings) check(c *core) error {
 	if err := c.checkKey(s.granted()); err != nil {
 		return err
 	}
-	return checkText("note", s.note, maxNote)
+	return caption.Check("note", s.note, caption.MaxNote)
 }
 
 // checkKey refuses a lifetime that a key cannot have: a TTL or the min hold, plus the rest.

@@ -143,6 +143,21 @@ func TestEmptiedNodeIsNoticedThoughAnOlderHoldHasBeenRenewedSince(t *testing.T) 
 	})
 }
 
+// requireNoticed requires that l is soon there again when the first node loses all but the key of first.
+func (w *world) requireNoticed(t *testing.T, l *lock.Lease, first lua.Keys) {
+	t.Helper()
+	for range 3 {
+		for _, key := range w.nodes[0].Keys() {
+			if key != first.Lock {
+				w.nodes[0].Delete(key)
+			}
+		}
+		time.Sleep(2100 * time.Millisecond)
+		synctest.Wait()
+		requireHolder(t, l.ID(), w.nodes)
+	}
+}
+
 // The oldest hold may be one that the node never had, as something else has its name there.
 func TestEmptiedNodeIsNoticedThoughItNeverHadAnOlderHold(t *testing.T) {
 	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
@@ -155,16 +170,7 @@ func TestEmptiedNodeIsNoticedThoughItNeverHadAnOlderHold(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		l := w.lock(p.mutex())
 		time.Sleep(10 * time.Second)
-		for range 3 {
-			for _, key := range w.nodes[0].Keys() {
-				if key != first.Lock {
-					w.nodes[0].Delete(key)
-				}
-			}
-			time.Sleep(2100 * time.Millisecond)
-			synctest.Wait()
-			requireHolder(t, l.ID(), w.nodes)
-		}
+		w.requireNoticed(t, l, first)
 		require.NoError(t, l.Unlock(bg))
 		require.NoError(t, older.Unlock(bg))
 	})
@@ -183,16 +189,7 @@ func TestEmptiedNodeIsNoticedThoughSomethingElseHasTheNameOfAnOlderHold(t *testi
 		w.nodes[0].Delete(first.Lock)
 		require.NoError(t, w.nodes[0].Memory().Set(first.Lock, "something else"))
 		time.Sleep(2 * time.Second)
-		for range 3 {
-			for _, key := range w.nodes[0].Keys() {
-				if key != first.Lock {
-					w.nodes[0].Delete(key)
-				}
-			}
-			time.Sleep(2100 * time.Millisecond)
-			synctest.Wait()
-			requireHolder(t, l.ID(), w.nodes)
-		}
+		w.requireNoticed(t, l, first)
 		require.NoError(t, l.Unlock(bg))
 		require.NoError(t, older.Unlock(bg))
 	})

@@ -140,7 +140,7 @@ var lockNoteMutants = []Mutant{
 	},
 	{
 		Name:    "a label of control characters",
-		File:    "lock/description.go",
+		File:    "internal/caption/caption.go",
 		Old:     "if !unicode.IsPrint(r) {\n\t\t\treturn fmt",
 		New:     "if r == 0 {\n\t\t\treturn fmt",
 		Package: "lock",

@@ -55,11 +55,14 @@ var layers = map[string]layer{
 	"internal/hook": {
 		reason: "a hook tells of calls, and knows nobody's types",
 	},
+	"internal/caption": {
+		reason: "what people may be told of a hold is the same whoever tells it",
+	},
 	"internal/valueless": {
 		reason: "contexts end in the same way whatever they are for",
 	},
 	"lock": {
-		own:    []string{"internal/hook", "internal/kind", "internal/valueless", "lua", "redlock", "waiter", "watchdog"},
+		own:    []string{"internal/caption", "internal/hook", "internal/kind", "internal/valueless", "lua", "redlock", "waiter", "watchdog"},
 		others: []string{goRedis, backoff, uuid},
 		reason: "lock is the engine under every kind of lock and knows none of them",
 	},
@@ -84,7 +87,7 @@ var layers = map[string]layer{
 		reason: "a kind of lock is scripts for the engine; kinds stand side by side, and none goes past lock to the nodes",
 	},
 	"election": {
-		own:    []string{"fair", "lock"},
+		own:    []string{"fair", "internal/caption", "lock"},
 		reason: "an election is made of locks, and sees what their users see",
 	},
 	"internal/virtual": {
