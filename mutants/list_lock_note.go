@@ -141,8 +141,8 @@ var lockNoteMutants = []Mutant{
 	{
 		Name:    "a label of control characters",
 		File:    "internal/caption/caption.go",
-		Old:     "if !unicode.IsPrint(r) {\n\t\t\treturn fmt",
-		New:     "if r == 0 {\n\t\t\treturn fmt",
+		Old:     "if !unicode.IsPrint(r) {",
+		New:     "if r == 0 && !unicode.IsPrint(r) {",
 		Package: "lock",
 		Tests:   "^TestLabelsAndNotesAreALineOfText$",
 	},
