@@ -426,6 +426,33 @@ func TestTokensOfPermitsGrowThoughTheirCounterIsLost(t *testing.T) {
 	})
 }
 
+// Nor does whoever gives a node such a hold back.
+func TestTokensOfPermitsGrowThoughNodesComeBackEmptyOneAfterTheOther(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		take := func() *semaphore.Permit {
+			p, err := w.probing(virtual.NewHost(w.nodes), lock.WithTTL(time.Hour)).permits(3).Acquire(bg, 1)
+			require.NoError(t, err)
+			return p
+		}
+		first, second := take(), take()
+		token, slots := second.Token(), second.Slots()
+		require.NoError(t, second.Release(bg))
+		time.Sleep(time.Second) // no clock is behind the tokens
+		each(w.quorum(), func(n *virtual.Node) {
+			n.Flush()
+			w.loadScripts()
+			time.Sleep(5 * time.Second)
+			require.NotEmpty(t, n.Memory().HGet(keys.Lock, first.ID()), "it was given back")
+		})
+		w.nodes[0].Silence(true)
+		third := take()
+		require.Equal(t, slots, third.Slots())
+		require.Greater(t, third.Token(), token)
+		require.NoError(t, third.Release(bg))
+		require.NoError(t, first.Release(bg))
+	})
+}
+
 // A permit that was deleted on the nodes is not passed on for longer than maxReign.
 func TestALossIsSeenWhilePermitsArePassedOn(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {

@@ -47,11 +47,11 @@ if not refused and ARGV[9] then
   young = guard(ARGV[9])
 end
 if not refused and not young then
-  local token = redis.call('GET', KEYS[2])
-  if not token or tonumber(token) < tonumber(ARGV[4]) then
+  local known = tonumber(redis.call('GET', KEYS[2]))
+  if known and known < tonumber(ARGV[4]) then
     redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[5])
   else
-    redis.call('PEXPIRE', KEYS[2], ARGV[5])
+    count(KEYS[2], ARGV[4], now, ARGV[5])
   end
   drop(KEYS[4], KEYS[5], ARGV[1])
   hold(KEYS[1], KEYS[6], KEYS[7], KEYS[8], state, ARGV[1], ARGV[4], mine, ARGV[2])

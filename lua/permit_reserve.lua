@@ -14,7 +14,8 @@
 --
 -- Returns {1, counter, others}   the tokens are this hold's alone: here nobody was, or will be, granted one of them;
 --   others is 1 if somebody waits who is of another client, or too many wait to tell
--- Returns {0, counter, others}   the counter is beyond the first of them, nothing was written
+-- Returns {0, counter, others}   the counter is beyond the first of them, nothing was written but the counter if that
+--   was lost
 -- Returns -1                     the hold is not there with these slots, nothing was written
 -- Returns -2                     the same: it was ended by force
 --
@@ -44,7 +45,13 @@ end
 if string.match(record, '^%d+') == ARGV[4] then
   return {1, tonumber(ARGV[4]), others}
 end
-local known = tonumber(redis.call('GET', KEYS[2])) or 0
+local known = tonumber(redis.call('GET', KEYS[2]))
+if not known then
+  -- Others may have had later tokens than this hold: a lost counter goes on at the date, as if the name was forgotten.
+  -- uses clock
+  known = math.max(clock(), tonumber(ARGV[3]))
+  redis.call('SET', KEYS[2], string.format('%.0f', known), 'PX', ARGV[5])
+end
 if known > tonumber(ARGV[3]) then
   return {0, known, others}
 end

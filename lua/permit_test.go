@@ -415,3 +415,37 @@ func TestOtherSlotsComeWithAnotherToken(t *testing.T) {
 	require.Equal(t, other.Slots, got.Slots)
 	require.Greater(t, got.Token, other.Token)
 }
+
+// Others may have had later tokens than the hold by which a node learns that its counter is gone.
+func TestALostCounterOfPermitsGoesOnAtTheDate(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		given []lua.Call
+		call  lua.Call
+	}{
+		"extend":                  {calls(permitTry(two)), permitExtend(two, longer, "0-1")},
+		"restore, where it is":    {calls(permitTry(two)), permitRestore(two, 7, "0-1")},
+		"repair":                  {nil, lua.PermitRepair{PermitExtend: permitHeld(two, ttl, 7, "0-1")}.Call()},
+		"repair, others are here": {calls(permitTry(one)), lua.PermitRepair{PermitExtend: permitHeld(two, ttl, 7, "1-2")}.Call()},
+		"reserve":                 {calls(permitTry(two)), permitReserve(two, 7, 9, "0-1")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := freeze(t)
+			f.run(c.given...)
+			f.pass(time.Second)
+			f.memory.Del(orders.Token())
+			f.run(c.call)
+			counter, lives := f.counter()
+			require.Equal(t, f.now.UnixMicro(), counter)
+			require.Equal(t, kept, lives)
+			if name != "reserve" { // a token of before, ahead of this node's clock, is no reason to fall behind
+				return
+			}
+			f.memory.Del(orders.Token())
+			reserved, err := lua.ParsePermitReserved(f.run(permitReserve(two, 1<<52, 1<<52+9, "0-1")))
+			require.NoError(t, err)
+			require.Equal(t, lua.PermitReserved{Alone: true, Counter: 1<<52 + 9}, reserved)
+		})
+	}
+}

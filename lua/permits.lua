@@ -257,7 +257,7 @@ local function prolong(key, permits, slots, free, id, now, ttl, alone)
 end
 
 -- Has the counter live on. If it was lost, others may have had later tokens than the hold with this one: it goes on
--- at the date then, as if the name was forgotten.
+-- at the date then, as if the name was forgotten. After that this node vouches for no hold from before.
 local function count(counter, token, now, life)
   if redis.call('PEXPIRE', counter, life) == 0 then
     redis.call('SET', counter, micros(math.max(now, tonumber(token))), 'PX', life)

@@ -395,6 +395,22 @@ var semaphoreMutants = []Mutant{
 		Tests:   "^TestPermitsWithOtherSettingsAreNotPassedOn$",
 	},
 	{
+		Name:    "a repair has a lost counter go on at the token of one hold of several",
+		File:    "lua/permit_repair.lua",
+		Old:     "if known and known < tonumber(ARGV[4]) then",
+		New:     "if not known or known < tonumber(ARGV[4]) then",
+		Package: "lock",
+		Tests:   "^TestTokensOfPermitsGrowThoughNodesComeBackEmptyOneAfterTheOther$",
+	},
+	{
+		Name:    "so has a reserve",
+		File:    "lua/permit_reserve.lua",
+		Old:     "known = math.max(clock(), tonumber(ARGV[3]))",
+		New:     "known = tonumber(ARGV[3])",
+		Package: "lua",
+		Tests:   "^TestALostCounterOfPermitsGoesOnAtTheDate$",
+	},
+	{
 		Name:    "the tokens of a reserve are given to others, too",
 		File:    "lua/permit_reserve.lua",
 		Old:     "if known > tonumber(ARGV[3]) then",
