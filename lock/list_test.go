@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -348,16 +349,25 @@ func TestListTellsOfASemaphoreWhoHasIt(t *testing.T) {
 		newClient(t, nodes, lock.WithLabel("the only one")), newClient(t, nodes, lock.WithLabel("the only one")), newClient(t, nodes, lock.WithLabel("the only one")),
 	}
 	var ids []string
+	slotOf := make(map[string]string)
 	for _, c := range clients {
 		p, err := semaphore.New(c, "stock", 3).TryAcquire(t.Context(), 1)
 		require.NoError(t, err)
 		ids = append(ids, p.ID())
+		slotOf[p.ID()] = strconv.Itoa(p.Slots()[0])
 	}
 	slices.Sort(ids)
 	k, err := lua.NewKeys("lock", "stock")
 	require.NoError(t, err)
 	for i, node := range nodes {
-		redistest.Eventually(t, time.Minute, func() bool { return node.HLen(t.Context(), k.Lock).Val() == 3 }, "each node has all")
+		// A node that has granted another slot is told to take it back, and then which one it is.
+		redistest.Eventually(t, time.Minute, func() bool {
+			records := node.HGetAll(t.Context(), k.Slots()).Val()
+			return node.HLen(t.Context(), k.Lock).Val() == 3 && !slices.ContainsFunc(ids, func(id string) bool {
+				_, slot, _ := strings.Cut(records[id], " ")
+				return slot != slotOf[id]
+			})
+		}, "each node has all")
 		for _, id := range ids[:i] { // so each has another one first
 			require.NoError(t, node.HDel(t.Context(), k.Lock, id).Err())
 			require.NoError(t, node.HSet(t.Context(), k.Lock, id, 1).Err())
