@@ -2,7 +2,6 @@ package semaphore
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/engine"
@@ -12,17 +11,14 @@ import (
 // A Permit is what Acquire returns and [Permit.Release] gives back: one permit, or several that
 // were taken together. It is a lease: renewed while its process lives, and lost if that fails. It
 // is safe for concurrent use. The zero value is over, with [lock.ErrNotHeld].
-type Permit struct {
-	held  *lock.Lease
-	slots []int
-}
+type Permit struct{ held *lock.Lease }
 
 // permit makes a Permit of what an engine returns.
 func permit(l *lock.Lease, err error) (*Permit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Permit{l, engine.SlotsOf(l)}, nil
+	return &Permit{l}, nil
 }
 
 func (p *Permit) lease() *lock.Lease {
@@ -35,7 +31,7 @@ func (p *Permit) lease() *lock.Lease {
 // Slots returns the numbers of the permits, from 0 to the number of permits less one, in ascending
 // order. Nobody else has one of them until the Permit is over. Low numbers are preferred, so if few
 // permits are in use, their numbers are low.
-func (p *Permit) Slots() []int { return slices.Clone(p.slots) }
+func (p *Permit) Slots() []int { return engine.SlotsOf(p.lease()) }
 
 // ID is the hold id, as it stands in Redis and as Inspect shows it. If the permits were passed on
 // within the process, a number follows, as in [lock.Lease.ID].
