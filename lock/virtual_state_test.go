@@ -131,6 +131,33 @@ func TestForceUnlockWithoutAQuorumOfAnswersEndsNothing(t *testing.T) {
 	})
 }
 
+// What was a minority's when it was looked at may be granted by the time it is ended.
+func TestForceUnlockTellsOfAHoldThatWasGrantedMeanwhile(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		const hold = "stranger:1"
+		grant := func(n *virtual.Node) {
+			n.Memory().HSet(keys.Lock, hold, "1")
+			n.Memory().SetTTL(keys.Lock, time.Minute)
+		}
+		operator := w.process().mutex()
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(5*time.Millisecond, 5*time.Millisecond) })
+		grant(w.nodes[0])
+		type answer struct {
+			ended bool
+			err   error
+		}
+		done := make(chan answer)
+		go func() {
+			ended, err := operator.ForceUnlockHold(bg, hold)
+			done <- answer{ended, err}
+		}()
+		time.Sleep(7 * time.Millisecond) // Inspect has been answered by the nodes, and the removal is not there yet
+		each(w.nodes[1:], grant)
+		require.Equal(t, answer{true, nil}, <-done)
+		requireHolder(t, "", w.nodes)
+	})
+}
+
 func TestForceUnlockOfAHoldLeavesALaterOneAlone(t *testing.T) {
 	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
 		operator, holder := w.process().forcers(), w.process().forcers()

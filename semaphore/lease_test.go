@@ -95,6 +95,28 @@ func TestTokensGrow(t *testing.T) {
 	})
 }
 
+func TestInspectTellsSlotsInTheirOrder(t *testing.T) {
+	everywhere(t, func(t *testing.T, r *rig) {
+		s := r.semaphore(t, 8)
+		var all []*semaphore.Permit
+		for range 8 {
+			all = append(all, take(t, s, 1))
+		}
+		state, err := s.Inspect(bg)
+		require.NoError(t, err)
+		require.Len(t, state.Slots, 8)
+		for i, slot := range state.Slots {
+			require.Equal(t, i, slot.Number)
+		}
+		for _, n := range state.Nodes {
+			for i, slot := range n.Slots {
+				require.True(t, i == 0 || n.Slots[i-1].Number < slot.Number)
+			}
+		}
+		release(t, all...)
+	})
+}
+
 func TestInspect(t *testing.T) {
 	everywhere(t, func(t *testing.T, r *rig) {
 		c := r.client(t, lock.WithLabel("web-3"))
