@@ -276,3 +276,21 @@ func TestNodesThatForgetTheDescriptionAreToldAgain(t *testing.T) {
 		}
 	}
 }
+
+// So are nodes that come back empty together, each of them.
+func TestNodesThatForgetTheDescriptionTogetherAreToldAgain(t *testing.T) {
+	for name, opts := range map[string][]lock.Option{"written": {lock.WithNote("nightly export")}, "default label": nil} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{5}, func(t *testing.T, w *world) {
+				l := w.lock(w.probing(virtual.NewHost(w.nodes)).mutex(opts...))
+				time.Sleep(defaultTTL)
+				each(w.minority(), (*virtual.Node).Flush)
+				w.loadScripts()
+				time.Sleep(defaultTTL) // two renewals
+				requireNotes(t, w.nodes, true)
+				require.NoError(t, l.Unlock(bg))
+				requireNotes(t, w.nodes, false)
+			})
+		})
+	}
+}
