@@ -21,7 +21,8 @@ const samples = 200
 // A cluster listens to a Redis Cluster, which is one node, by a line to each of its masters that
 // some channel needs. A channel is subscribed at the master of its own hash slot, where the messages
 // of a lock's channel are published, and at masters where others of its messages are ([Hub.Near]). So a
-// master that is stuck or gone holds up no message about a name of another.
+// master that is stuck or gone holds up no message about a name of another. Until the client has met the
+// Cluster, channels are subscribed at whichever server it reaches first, and stay there.
 //
 // The servers of a Cluster forward every message to each other, so a channel is heard wherever it
 // is subscribed, though some 40 ms later if they are busy. It stays where it is when its slot moves, and
@@ -130,10 +131,18 @@ func (c *cluster) unwant(channel string) {
 	delete(c.nears, channel)
 }
 
-// master returns the master of channel's hash slot, or nil if it is not known. It does not block: a
-// client that has met the Cluster remembers its masters.
+// ended is a context that has ended. Under it, a client that has met its Cluster answers from what it remembers, and
+// one that has not gives up before it asks a server, which might be silent.
+var ended = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+// master returns the master of channel's hash slot, or nil as long as the client has not met the Cluster. It does not
+// block.
 func (c *cluster) master(channel string) *redis.Client {
-	master, err := c.client.MasterForKey(c.ctx, channel)
+	master, err := c.client.MasterForKey(ended, channel)
 	if err != nil {
 		return nil
 	}
@@ -146,7 +155,8 @@ func (c *cluster) master(channel string) *redis.Client {
 // So the masters of some other slots are tried.
 func (c *cluster) another() *redis.Client {
 	for i := range samples {
-		if m := c.master(strconv.Itoa(i)); m != nil && !c.avoids(m) {
+		m := c.master(strconv.Itoa(i))
+		if m == nil || !c.avoids(m) {
 			return m
 		}
 	}
@@ -192,9 +202,7 @@ func (c *cluster) giveUp(master *redis.Client, l *line) (over bool) {
 	}
 	c.avoided[master] = now.Add(avoid)
 	other := c.another()
-	for channel := range c.nears {
-		c.forgetNear(channel, l)
-	}
+	places := make(map[string]*redis.Client)
 	for channel, at := range c.places {
 		if at != l {
 			continue
@@ -206,9 +214,15 @@ func (c *cluster) giveUp(master *redis.Client, l *line) (over bool) {
 		if to == nil {
 			return false
 		}
-		c.place(channel, to)
+		places[channel] = to
 	}
 	delete(c.lines, master)
+	for channel := range c.nears {
+		c.forgetNear(channel, l)
+	}
+	for channel, to := range places {
+		c.place(channel, to)
+	}
 	return true
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/redistest"
@@ -13,13 +14,20 @@ import (
 // soon is several times what a line takes to find out that it is dead.
 const soon = 30 * time.Second
 
+// met returns a client that has met its Cluster.
+func met(t *testing.T, cluster *redistest.Cluster) *redis.ClusterClient {
+	client := cluster.Client(t)
+	require.NoError(t, client.Ping(context.Background()).Err())
+	return client
+}
+
 // A Cluster is one node, and each of its shards has connections of its own: one that is stuck
 // holds up no message about a name of another, and no new subscription. What was subscribed there
 // is soon heard elsewhere.
 func TestAStuckShardHoldsUpNoOthersMessages(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t)
-	h := newHub(t, cluster.Client(t))
+	h := newHub(t, met(t, cluster))
 	stuck := cluster.Name(t, 2, 0, "orders ")
 	_, deaf := listen(t, h, stuck) // before all others
 	ears := make(map[string]*ear)
@@ -48,7 +56,7 @@ func TestAStuckShardHoldsUpNoOthersMessages(t *testing.T) {
 func TestAChannelIsHeardNearWhereItsMessagesArePublished(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t)
-	h := newHub(t, cluster.Client(t))
+	h := newHub(t, met(t, cluster))
 	channel := cluster.Name(t, 2, 0, "client ")
 	_, e := listen(t, h, channel)
 	near := cluster.Name(t, 0, 0, "orders ")
@@ -67,7 +75,7 @@ func TestAChannelIsHeardNearWhereItsMessagesArePublished(t *testing.T) {
 func TestAMasterThatIsGoneIsListenedToElsewhere(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t)
-	h := newHub(t, cluster.Client(t))
+	h := newHub(t, met(t, cluster))
 	name := cluster.Name(t, 1, 0, "orders ")
 	_, e := listen(t, h, name)
 	cluster.Servers[1].Kill()
@@ -84,7 +92,7 @@ func TestAMasterThatIsGoneIsListenedToElsewhere(t *testing.T) {
 func TestASubscriptionWaitsForNoServer(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t)
-	h := newHub(t, cluster.Client(t))
+	h := newHub(t, met(t, cluster))
 	stuck, late := cluster.Name(t, 2, 0, "orders "), cluster.Name(t, 2, 1, "orders ")
 	_, deaf := listen(t, h, stuck)
 	well := cluster.Servers[0].Client(t)
@@ -99,4 +107,43 @@ func TestASubscriptionWaitsForNoServer(t *testing.T) {
 	began := time.Now()
 	h.Subscribe(late, func(string) {}) // its own master is avoided
 	require.Less(t, time.Since(began), time.Second, "a server that is stuck is waited for for longer")
+}
+
+// Nor does it if the Cluster has never answered. Once it answers, everything is heard.
+func TestASubscriptionDoesNotWaitToMeetTheCluster(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	var names []string
+	for i := range 3 {
+		names = append(names, cluster.Name(t, i, 0, "orders "))
+	}
+	for _, s := range cluster.Servers {
+		s.Pause()
+	}
+	h := newHub(t, cluster.Client(t))
+	var ears []*ear
+	began := time.Now()
+	for _, name := range names {
+		e := new(ear)
+		h.Subscribe(name, e.wake)
+		h.Near(names[0], name)
+		ears = append(ears, e)
+	}
+	require.Less(t, time.Since(began), time.Second, "a server that is stuck is waited for for longer")
+	redistest.Eventually(t, soon, func() bool {
+		asked := time.Now()
+		h.Near(names[1], names[0])
+		require.Less(t, time.Since(asked), time.Second)
+		return asked.Sub(began) > 12*time.Second
+	}, "lines are given up meanwhile")
+	for _, s := range cluster.Servers {
+		s.Resume()
+	}
+	well := met(t, cluster)
+	for i, e := range ears {
+		redistest.Eventually(t, soon, func() bool {
+			publish(t, well, names[i], "release")
+			return e.count("release") > 0
+		}, "it is heard")
+	}
 }
