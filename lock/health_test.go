@@ -76,12 +76,16 @@ func TestANodeThatRefusesToGrantIsLoggedOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, l.Unlock(context.Background()))
 	}
+	_, err = reentrant.New(locks, "held").Lock(context.Background())
+	require.NoError(t, err)
 	full := servers[1].Client(t)
 	require.NoError(t, full.ConfigSet(context.Background(), "maxmemory", "1").Err())
 	refuses := func() int { return len(log.lines("a node refuses commands", "level=WARN", servers[1].Addr(), "OOM")) }
 	redistest.Eventually(t, time.Minute, func() bool { pair(); return refuses() > 0 }, "it is logged")
 	for range 10 {
 		pair()
+		_, err = reentrant.New(locks, "held").TryLock(context.Background())
+		require.ErrorIs(t, err, lock.ErrLocked) // for which a node need not write
 	}
 	require.Equal(t, 1, refuses())
 	require.Empty(t, log.lines("accepts"))

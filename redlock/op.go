@@ -123,7 +123,7 @@ func (o *op) settle(n *node, reply any, err error) (owes bool) {
 			a.Vote = Yes
 		}
 	}
-	if m.Creates && !lua.IsRestarted(err) { // the guard has a log entry of its own
+	if m.Creates && (a.Vote == Yes || err != nil && !lua.IsRestarted(err)) { // the guard has a log entry of its own
 		n.noteRefusal(err)
 	}
 	switch {

@@ -18,7 +18,7 @@ type refusal struct {
 
 	mu     sync.Mutex
 	since  time.Time // zero: the node does not refuse
-	logged time.Time // when a beginning was last logged; a server at its limit refuses now and then
+	logged time.Time // when one was last logged; a server at its limit refuses now and then
 	told   bool      // the present one was logged
 }
 
@@ -29,7 +29,7 @@ var ofWhole = []string{
 	"OOM", "READONLY", "NOREPLICAS", "MISCONF", "LOADING", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "ERR max number of clients",
 }
 
-// noteRefusal records how a node has answered a command that would write; err is nil if it ran.
+// noteRefusal records that a node has refused a command that would write, or, if err is nil, that it has written.
 func (n *node) noteRefusal(err error) {
 	r := &n.refusal
 	if err == nil && !r.refuses.Load() {
@@ -44,14 +44,16 @@ func (n *node) noteRefusal(err error) {
 	defer r.mu.Unlock()
 	log, now := n.group.config.Logger, time.Now()
 	switch {
-	case err != nil && r.since.IsZero():
-		r.since = now
-		r.refuses.Store(true)
-		if r.told = now.Sub(r.logged) >= refusalPause; r.told {
-			r.logged = now
+	case err != nil:
+		if r.since.IsZero() {
+			r.since = now
+			r.refuses.Store(true)
+		}
+		if !r.told && now.Sub(r.logged) >= refusalPause {
+			r.told, r.logged = true, now
 			log.Warn("redlock: a node refuses commands", "node", n.address, "error", err)
 		}
-	case err == nil && !r.since.IsZero():
+	case !r.since.IsZero():
 		if r.told {
 			log.Info("redlock: a node accepts commands again", "node", n.address, "after", now.Sub(r.since))
 		}
