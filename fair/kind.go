@@ -36,7 +36,7 @@ func (scripts) Wait(r kind.Request, ticket lua.Ticket, round int64) lua.Call {
 // Release wakes the head even if it should be quiet, except for the successor, which asks without
 // being told.
 func (scripts) Release(r kind.Request, quiet bool, mark time.Duration) lua.Call {
-	release := lua.FairRelease{Fair: common(r), Hold: r.Hold, Mark: mark, Undo: r.Undo, Noted: r.Noted, Served: r.Served}
+	release := lua.FairRelease{Fair: common(r), Hold: r.Hold, Mark: mark, Undo: r.Undo, Noted: r.Noted, Again: r.Again, Served: r.Served}
 	if quiet {
 		release.Successor = r.Successor
 	}

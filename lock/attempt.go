@@ -240,9 +240,9 @@ func (c *core) won(t *tenure, p *place) bool {
 	ct.advance()
 	c.mu.Unlock()
 	for _, before := range usurped {
-		reason := ReasonGone
-		if forced == before.id {
-			reason = ReasonForced
+		reason := ReasonForced
+		if forced != before.id {
+			reason = before.askWhyGone() // who waits in a queue hears of an end, and not of whose
 		}
 		before.lose(reason)
 	}

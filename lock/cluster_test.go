@@ -256,7 +256,7 @@ func TestWhatIsSharedIsGivenBackThoughItsSlotMoves(t *testing.T) {
 			keys, err := lua.NewKeys("lock", name)
 			require.NoError(t, err)
 			take := func() *lock.Lease { // by a client of its own: it is shared at the nodes
-				locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(2*time.Minute), unhurried)
+				locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(2*time.Minute))
 				require.NoError(t, err)
 				t.Cleanup(func() { _ = locks.Close() })
 				lease, err := locker(locks, name).Lock(context.Background())
@@ -285,7 +285,9 @@ func TestWhatIsSharedIsGivenBackThoughItsSlotMoves(t *testing.T) {
 					return // with one of its keys moved
 				}
 				given = true
-				require.NoError(t, first.Unlock(context.Background()), step)
+				err := first.Unlock(context.Background())
+				require.ErrorIs(t, err, lock.ErrNoQuorum, step)
+				require.ErrorContains(t, err, "TRYAGAIN")
 				require.True(t, has(first), "as the other keys have it")
 			})
 			require.True(t, given)
@@ -295,6 +297,115 @@ func TestWhatIsSharedIsGivenBackThoughItsSlotMoves(t *testing.T) {
 			require.NoError(t, second.Unlock(context.Background()))
 			require.NotContains(t, to.Keys(t), keys.Lock)
 		})
+	}
+}
+
+// A release waits for the end of a move, and then it has been done.
+func TestAReleaseWaitsForTheEndOfAMove(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	name := cluster.Name(t, 0, 0, "orders ")
+	client := func() *lock.Client {
+		locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(time.Hour), unhurried)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = locks.Close() })
+		return locks
+	}
+	locks := client()
+	permit, err := semaphore.New(locks, name, 1).Acquire(context.Background(), 1)
+	require.NoError(t, err)
+	released := make(chan error, 1)
+	given := false
+	cluster.Move(t, cluster.Slot(t, name), cluster.Servers[0], cluster.Servers[1], func(step string) {
+		if !given && step != "moving" {
+			given = true
+			go func() { released <- permit.Release(context.Background()) }()
+		}
+	})
+	require.NoError(t, <-released)
+	require.NoError(t, locks.Close())
+	next, err := semaphore.New(client(), name, 1).TryAcquire(context.Background(), 1)
+	require.NoError(t, err)
+	require.NoError(t, next.Release(context.Background()))
+}
+
+// A lock that only its own key keeps is kept no longer for that.
+func TestALockIsKeptNoLongerThoughItsSlotMoves(t *testing.T) {
+	t.Parallel()
+	for kind, locker := range map[string]func(*lock.Client, string, ...lock.Option) lock.Locker{
+		"reentrant": func(c *lock.Client, name string, opts ...lock.Option) lock.Locker {
+			return reentrant.New(c, name, opts...)
+		},
+		"noted": func(c *lock.Client, name string, opts ...lock.Option) lock.Locker {
+			return reentrant.New(c, name, append(opts, lock.WithNote("export"))...)
+		},
+		"fair": func(c *lock.Client, name string, opts ...lock.Option) lock.Locker { return fair.New(c, name, opts...) },
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			cluster := redistest.StartCluster(t)
+			name := cluster.Name(t, 0, 0, "orders ")
+			keys, err := lua.NewKeys("lock", name)
+			require.NoError(t, err)
+			locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(time.Hour), unhurried)
+			require.NoError(t, err)
+			lease, err := locker(locks, name, lock.WithMinHold(time.Minute)).Lock(context.Background())
+			require.NoError(t, err)
+			from := cluster.Servers[0]
+			cluster.Move(t, cluster.Slot(t, name), from, cluster.Servers[1], func(step string) {
+				if step != "moving" {
+					return
+				}
+				require.NoError(t, lease.Unlock(context.Background()))
+				require.NoError(t, locks.Close())
+				left := from.Client(t).PTTL(context.Background(), keys.Lock).Val()
+				require.Positive(t, left)
+				require.LessOrEqual(t, left, time.Minute)
+			})
+		})
+	}
+}
+
+// Who waits for a lock that was given back meanwhile is told when all of the release could be done.
+func TestAWaiterIsToldWhenAMoveIsOver(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	name := cluster.Name(t, 0, 0, "orders ")
+	keys, err := lua.NewKeys("lock", name)
+	require.NoError(t, err)
+	client := func() *lock.Client {
+		locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(time.Hour), unhurried)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = locks.Close() })
+		return locks
+	}
+	lease, err := fair.New(client(), name).Lock(context.Background())
+	require.NoError(t, err)
+	got := make(chan error, 1)
+	waits := client()
+	go func() {
+		l, err := fair.New(waits, name, lock.WithWaiterHeartbeat(time.Hour)).Lock(context.Background())
+		if err == nil {
+			err = l.Unlock(context.Background())
+		}
+		got <- err
+	}()
+	from, to := cluster.Servers[0], cluster.Servers[1]
+	redistest.Eventually(t, time.Minute, func() bool {
+		return from.Client(t).ZCard(context.Background(), keys.Queue()).Val() == 1
+	}, "it waits")
+	given := false
+	cluster.Move(t, cluster.Slot(t, name), from, to, func(step string) {
+		if !given && step != "moving" {
+			given = true
+			require.NoError(t, lease.Unlock(context.Background()))
+		}
+	})
+	select {
+	case err := <-got:
+		require.NoError(t, err)
+	case <-time.After(10 * time.Second): // it asks by itself after 15
+		t.Fatal("it was not told")
 	}
 }
 

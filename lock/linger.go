@@ -56,13 +56,18 @@ func (t *tenure) keeping(d time.Duration) redlock.Motion {
 	t.mu.Lock()
 	noted, until := !t.written.IsZero(), t.outlives()
 	t.mu.Unlock()
+	left := func() time.Duration { return max(time.Millisecond, time.Until(over)) }
+	var narrow func() lua.Call
+	if t.engine.shared == nil {
+		narrow = func() lua.Call { return lua.Keep{Fair: lua.Fair{Keys: t.keys()}, Hold: t.id, For: left()}.Call() }
+	}
 	return redlock.Motion{
 		Name:      "keep",
 		Call:      t.keepCall(d, noted),
-		Removal:   func(_, _ bool) lua.Call { return t.keepCall(max(time.Millisecond, time.Until(over)), noted) },
+		Removal:   func(_, _ bool) lua.Call { return t.keepCall(left(), noted) },
 		Yes:       t.engine.vacated,
 		Found:     t.found(),
-		Narrow:    t.asks, // it stays in any case
+		Narrow:    narrow,
 		Removes:   true,
 		Footprint: t.footprint,
 		Each:      t.unqueue,
@@ -75,7 +80,7 @@ func (t *tenure) keeping(d time.Duration) redlock.Motion {
 func (t *tenure) keepCall(d time.Duration, noted bool) lua.Call {
 	r := t.request()
 	k := lua.Keep{
-		Fair: lua.Fair{Keys: r.Keys, Channel: r.Channel, Alone: r.Alone, Life: r.Life},
+		Fair: lua.Fair{Keys: r.Keys, Channel: r.Channel, Alone: r.Alone},
 		Hold: t.id, For: d, Queued: t.engine.order == queued, Noted: noted,
 	}
 	if s := t.engine.shared; s != nil {
@@ -92,7 +97,7 @@ func (t *tenure) unqueue(node int, a redlock.Answer) {
 	}
 	t.engine.client.group.Vote(redlock.Motion{
 		Name: "release",
-		Call: t.releaseCall("", false, 0),
+		Call: t.releaseCall("", false, 0, false),
 		Yes:  t.engine.vacated,
 		Skip: except([]int{node}),
 	})

@@ -27,10 +27,10 @@ func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 	}
 	return redlock.Motion{
 		Name:      "release",
-		Call:      t.releaseCall(next, quiet, 0),
+		Call:      t.releaseCall(next, quiet, 0, false),
 		Removal:   t.removal(next, quiet),
 		Found:     t.found(),
-		Narrow:    t.narrow,
+		Narrow:    t.narrow(),
 		Yes:       t.engine.vacated,
 		Removes:   true,
 		Footprint: t.footprint,
@@ -90,9 +90,9 @@ func (t *tenure) dismiss() {
 
 // releaseCall is the call that ends the tenure on a node. The tenure is over, so what the call says of it no
 // longer changes.
-func (t *tenure) releaseCall(successor string, quiet bool, mark time.Duration) lua.Call {
+func (t *tenure) releaseCall(successor string, quiet bool, mark time.Duration, again bool) lua.Call {
 	r := t.request()
-	r.Successor = successor
+	r.Successor, r.Again = successor, again
 	t.mu.Lock()
 	r.Undo, r.Noted, r.Served = !t.leased(), !t.written.IsZero(), t.along
 	if !r.Undo && !t.reads {
@@ -102,13 +102,13 @@ func (t *tenure) releaseCall(successor string, quiet bool, mark time.Duration) l
 	return t.engine.kind.Release(r, quiet, mark)
 }
 
-// narrow is the part of a release that touches the hash alone. Where holds have deadlines of their own that is
-// nothing: the other keys would tell of one that is not there.
-func (t *tenure) narrow() lua.Call {
+// narrow makes the part of a release that touches the hash alone. Where holds have deadlines of their own there is
+// none: the other keys would tell of one that is not there.
+func (t *tenure) narrow() func() lua.Call {
 	if t.engine.shared != nil {
-		return t.asks()
+		return nil
 	}
-	return lua.Release{Keys: t.keys(), Hold: t.id}.Call()
+	return func() lua.Call { return lua.Release{Keys: t.keys(), Hold: t.id}.Call() }
 }
 
 // asks is the call that only asks whether a node has the hold.
@@ -132,7 +132,7 @@ func (t *tenure) removal(successor string, quiet bool) func(mark, again bool) lu
 		}
 		// A quiet release relies on a successor that asks right after it. By now that one has been
 		// refused.
-		return t.releaseCall(successor, quiet && !again, life)
+		return t.releaseCall(successor, quiet && !again, life, again)
 	}
 }
 

@@ -3,6 +3,8 @@ package lock_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/readwrite"
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
@@ -187,6 +190,47 @@ func TestForceUnlockTellsAHolderInItsOwnProcessAtOnce(t *testing.T) {
 		requireLost(ctx, t, l)
 		require.Equal(t, lock.ReasonForced, reasonOf(t, l, l.Err()))
 	})
+}
+
+// So does a goroutine of the holder's process that gets the lock next, however it has learnt that it may, and whether
+// or not another process has had it meanwhile.
+func TestForceIsToldToAHolderWhoseProcessHasTheLockNext(t *testing.T) {
+	kinds := map[string]func(*process) lock.Locker{
+		"reentrant": func(p *process) lock.Locker { return p.mutex() },
+		"fair":      func(p *process) lock.Locker { return p.queue() },
+		"write":     func(p *process) lock.Locker { return readwrite.New(p.locks, "orders") },
+		"permits":   func(p *process) lock.Locker { return p.permits(1).Locker(1) },
+	}
+	for kind, of := range kinds {
+		for _, elsewhere := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, others wait %t", kind, elsewhere), func(t *testing.T) {
+				inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+					holder, other := w.process(), w.process()
+					l := w.lock(of(holder))
+					var waits sync.WaitGroup
+					lockAndUnlock := func(p *process) {
+						waits.Go(func() {
+							l, err := of(p).Lock(bg)
+							require.NoError(t, err)
+							time.Sleep(10 * time.Millisecond)
+							require.NoError(t, l.Unlock(bg))
+						})
+						time.Sleep(100 * time.Millisecond)
+					}
+					if elsewhere {
+						lockAndUnlock(other)
+					}
+					lockAndUnlock(holder)
+					ended, err := of(w.process()).(lock.Inspector).ForceUnlock(bg)
+					require.NoError(t, err)
+					require.True(t, ended)
+					awaitEnd(t, l)
+					require.Equal(t, lock.ReasonForced, reasonOf(t, l, l.Err()))
+					waits.Wait()
+				})
+			})
+		}
+	}
 }
 
 // What Unlock or Extend is the first to find out is a loss like any other.

@@ -71,7 +71,7 @@ func (c caller) call() lua.Call {
 		return lua.Fence{Keys: keys, Hold: hold, Token: c.Int64N(2000), Retention: time.Hour}.Call()
 	}
 	served := []string{"client:4", "client:0"}[:c.IntN(3)]
-	return lua.FairRelease{Fair: fair, Hold: hold, Mark: mark, Successor: fmt.Sprint("client:", c.IntN(5)), Served: served}.Call()
+	return lua.FairRelease{Fair: fair, Hold: hold, Mark: mark, Successor: fmt.Sprint("client:", c.IntN(5)), Again: c.IntN(4) == 0, Served: served}.Call()
 }
 
 // server is a fresh one whose fencing counters go on from somewhere, with two names whose

@@ -98,12 +98,13 @@ type FairRelease struct {
 	Successor string        // waiting hold that asks right after this, and need not be woken; "": none
 	Undo      bool          // there never was a lease: take its token back
 	Noted     bool          // the hold has a note: delete it
+	Again     bool          // a part of a release may have run before, and told nobody
 	Served    []string      // holds that waited and were served within the hold: they wait no more
 }
 
 // Call makes the call.
 func (r FairRelease) Call() Call {
-	args := append(newCall(fairReleaseScript, 6, 6+len(r.Served)), r.Keys.Lock, r.Keys.Void(), r.Keys.Queue(), r.Keys.Waiters())
+	args := append(newCall(fairReleaseScript, 6, 7+len(r.Served)), r.Keys.Lock, r.Keys.Void(), r.Keys.Queue(), r.Keys.Waiters())
 	if r.Undo || r.Noted || len(r.Served) > 0 {
 		args = append(args, r.Keys.Token())
 	}
@@ -112,8 +113,8 @@ func (r FairRelease) Call() Call {
 	}
 	args[2] = len(args) - 3
 	args = append(args, r.Hold, r.Channel, Millis(r.Mark), flag(r.Alone), r.Successor)
-	if r.Undo || len(r.Served) > 0 {
-		args = append(args, flag(r.Undo))
+	if r.Undo || r.Again || len(r.Served) > 0 {
+		args = append(args, flag(r.Undo), flag(r.Again))
 	}
 	for _, hold := range r.Served {
 		args = append(args, hold)

@@ -13,7 +13,8 @@
 -- ARGV[4] 1: every listener of this deployment is connected to this server
 -- ARGV[5] waiting hold id that asks right after this, and need not be woken; empty: none
 -- ARGV[6] 1: the hold never had a lease, so nobody was told its token
--- ARGV[7...] hold ids that waited and were served within the hold, none of which had a lease: no more than one
+-- ARGV[7] 1: an earlier run may have ended the hold, or a part of one that told nobody
+-- ARGV[8...] hold ids that waited and were served within the hold, none of which had a lease: no more than one
 --            tenure serves (run.lua)
 --
 -- Returns 1   the hold is ended
@@ -27,13 +28,13 @@
 local found = redis.call('HDEL', KEYS[1], ARGV[1])
 local waited = drop(KEYS[3], KEYS[4], ARGV[1])
 local granted = 0
-if #ARGV > 6 then
+if #ARGV > 7 then
   local fields = {}
-  for i = 7, #ARGV do
-    fields[2 * i - 13], fields[2 * i - 12] = ARGV[i], round(ARGV[i])
+  for i = 8, #ARGV do
+    fields[2 * i - 15], fields[2 * i - 14] = ARGV[i], round(ARGV[i])
   end
-  granted = redis.call('HDEL', KEYS[1], unpack(ARGV, 7)) -- where a minority had let one in
-  waited = waited + redis.call('ZREM', KEYS[3], unpack(ARGV, 7))
+  granted = redis.call('HDEL', KEYS[1], unpack(ARGV, 8)) -- where a minority had let one in
+  waited = waited + redis.call('ZREM', KEYS[3], unpack(ARGV, 8))
   redis.call('HDEL', KEYS[4], unpack(fields))
 end
 if found == 1 and ARGV[6] == '1' or granted > 0 then
@@ -45,7 +46,7 @@ if KEYS[6] then
   unnote(KEYS[6], ARGV[1])
 end
 -- The hash has one hold: without its field there is no lock.
-if (found == 1 or granted > 0 or waited > 0 and redis.call('EXISTS', KEYS[1]) == 0) and
+if (found == 1 or granted > 0 or (waited > 0 or ARGV[7] == '1') and redis.call('EXISTS', KEYS[1]) == 0) and
     (ARGV[5] == '' or redis.call('ZRANGE', KEYS[3], 0, 0)[1] ~= ARGV[5]) then
   -- uses clock, queue
   wake(KEYS[3], KEYS[4], clock(), ARGV[2], ARGV[1], ARGV[4])

@@ -21,9 +21,12 @@ type Keep struct {
 
 // Call makes the call. Its replies are those of [Release].
 func (k Keep) Call() Call {
-	args := append(newCall(keepScript, 4, 4), k.Keys.Lock, k.Keys.Queue(), k.Keys.Waiters())
-	if k.Noted {
+	args := append(newCall(keepScript, 4, 4), k.Keys.Lock)
+	if k.Noted || k.Queued {
 		args = append(args, k.Keys.Note())
+	}
+	if k.Queued {
+		args = append(args, k.Keys.Queue(), k.Keys.Waiters())
 	}
 	args[2] = len(args) - 3
 	args = append(args, k.Hold, Millis(k.For))

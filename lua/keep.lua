@@ -1,9 +1,9 @@
 -- Keeps a lock taken for a while after its holder has gone, and has the next waiter look how long.
 --
 -- KEYS[1] lock:{name}          hash    hold id -> hold count; "hold id lingers" -> 0
--- KEYS[2] lock:{name}:queue    zset    waiting hold id -> ticket
--- KEYS[3] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
--- KEYS[4] lock:{name}:note     string  label and note of the hold, if any
+-- KEYS[2] lock:{name}:note     string  label and note of the hold, if any; absent, as those below, if not needed
+-- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
+-- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
 -- ARGV[1] hold id
 -- ARGV[2] how long the lock stays taken, milliseconds
 -- ARGV[3] prefix of the clients' channels; without ARGV[4], what follows KEYS[1] in the name of the channel
@@ -26,14 +26,14 @@ elseif redis.call('HEXISTS', KEYS[1], lingers) == 0 then
 end
 if redis.call('PTTL', KEYS[1]) > tonumber(ARGV[2]) then
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
-  if KEYS[4] then
-    redis.call('PEXPIRE', KEYS[4], ARGV[2])
+  if KEYS[2] then
+    redis.call('PEXPIRE', KEYS[2], ARGV[2])
   end
   -- Waiters know when the lock would have been free before.
   local about = ARGV[1] .. ' kept'
   if ARGV[4] then
     -- uses clock, place, queue
-    wake(KEYS[2], KEYS[3], clock(), ARGV[3], about, ARGV[4])
+    wake(KEYS[3], KEYS[4], clock(), ARGV[3], about, ARGV[4])
   else
     redis.pcall('PUBLISH', KEYS[1] .. ARGV[3], about)
   end

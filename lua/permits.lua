@@ -21,16 +21,16 @@ end
 
 -- Slots, in ascending order, as text.
 local function text(list)
-  local all, i = '', 1
+  local runs, i = {}, 1
   while list[i] do
     local j = i
     while list[j + 1] == list[j] + 1 do
       j = j + 1
     end
-    all = all .. (i > 1 and ' ' or '') .. list[i] .. (j > i and '-' .. list[j] or '')
+    runs[#runs + 1] = list[i] .. (j > i and '-' .. list[j] or '')
     i = j + 1
   end
-  return all
+  return table.concat(runs, ' ')
 end
 
 -- And back.

@@ -297,6 +297,21 @@ func TestAnHeirIsNotWoken(t *testing.T) {
 	}
 }
 
+// A part of a release that has ended the hold has told nobody: what follows it does, unless another has the lock.
+func TestWhatFollowsAPartOfAReleaseWakesTheHead(t *testing.T) {
+	t.Parallel()
+	f := waiting(t, mine, third)
+	f.everyone()
+	f.run(lua.Release{Keys: orders, Hold: "holder:1"}.Call())
+	f.heard()
+	f.run(leave("holder:1", 0))
+	require.Empty(t, f.heard(), "as it was not there")
+	f.run(leaveAgain("holder:1"))
+	require.Equal(t, []string{told(mine, "holder:1")}, f.heard())
+	f.run(ask(mine, final(1), 2), leaveAgain("holder:1"))
+	require.Empty(t, f.heard(), "it has the lock")
+}
+
 // Who leaves a queue, or is taken out of it, wakes the next one if the lock is free: nobody else
 // would. While somebody has the lock nobody need know.
 func TestWhoLeavesAQueueWakesTheNextOfAFreeLock(t *testing.T) {

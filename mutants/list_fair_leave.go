@@ -55,7 +55,7 @@ var fairLeaveMutants = []Mutant{
 	{
 		Name:    "a head that leaves wakes nobody",
 		File:    "lua/fair_release.lua",
-		Old:     "(found == 1 or granted > 0 or waited > 0 and redis.call('EXISTS', KEYS[1]) == 0)",
+		Old:     "(found == 1 or granted > 0 or (waited > 0 or ARGV[7] == '1') and redis.call('EXISTS', KEYS[1]) == 0)",
 		New:     "(found == 1)",
 		Package: "lock",
 		Tests:   "^TestHeadThatLeavesAFreeLockWakesTheNext$",
@@ -71,7 +71,7 @@ var fairLeaveMutants = []Mutant{
 	{
 		Name:    "those that were served stay where they wait",
 		File:    "lua/fair_release.lua",
-		Old:     "  waited = waited + redis.call('ZREM', KEYS[3], unpack(ARGV, 7))\n",
+		Old:     "  waited = waited + redis.call('ZREM', KEYS[3], unpack(ARGV, 8))\n",
 		New:     "",
 		Package: "lua",
 		Tests:   "^TestThoseThatWereServedLeaveTogether$",

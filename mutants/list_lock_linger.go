@@ -61,7 +61,7 @@ var lockLingerMutants = []Mutant{
 	{
 		Name:    "what is written outlives a lock that is kept",
 		File:    "lua/keep.lua",
-		Old:     "redis.call('PEXPIRE', KEYS[4], ARGV[2])",
+		Old:     "redis.call('PEXPIRE', KEYS[2], ARGV[2])",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestALockThatLingersIsSeenAndCanBeEnded$",
@@ -134,7 +134,7 @@ var lockLingerMutants = []Mutant{
 	{
 		Name:    "the next in the queue is not told that a lock stays taken, and for how long",
 		File:    "lua/keep.lua",
-		Old:     "    wake(KEYS[2], KEYS[3], clock(), ARGV[3], about, ARGV[4])\n",
+		Old:     "    wake(KEYS[3], KEYS[4], clock(), ARGV[3], about, ARGV[4])\n",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestAWaiterOfAnotherProcessHasALockAsSoonAsItsMinHoldIsOver$/^fair$",

@@ -44,7 +44,8 @@ type Motion struct {
 	Found func(reply any) bool
 	// Narrow makes the call that touches only the key of Call, for a Cluster that is moving the
 	// slot and has the other keys elsewhere (TRYAGAIN); nil: there is none. For Removes, all of Call
-	// is then still owed.
+	// is then still owed. If there is none, a node that refuses a removal so is asked again for as long as it has
+	// time to answer, before that counts as a no.
 	Narrow func() lua.Call
 	// Until, for Removes, is the time until which a node that has not confirmed is asked again. It
 	// is also asked for as long as the key may still be created there.

@@ -143,7 +143,7 @@ func (l *lane) retire(since time.Time) bool {
 		return false
 	}
 	l.closed, l.retired = true, true
-	l.pending.stop()
+	l.pending.stop() // there is nothing pending
 	close(l.stop)
 	return true
 }
@@ -151,13 +151,17 @@ func (l *lane) retire(since time.Time) bool {
 // close refuses new work. Queued commands are still sent, or dropped in time.
 func (l *lane) close() {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	if l.closed {
+		l.mu.Unlock()
 		return
 	}
 	l.closed = true
-	l.pending.stop()
+	dropped := l.pending.stop()
 	close(l.stop)
+	l.mu.Unlock()
+	for _, o := range dropped {
+		o.conclude()
+	}
 }
 
 // join waits for every runner: at most as long as the node's read timeout.

@@ -34,6 +34,8 @@ type op struct {
 	missed bool // Motion.Missed was called; guarded by ballot.mu
 	silent bool // the node was down when the ballot began; guarded by ballot.mu
 
+	deferred *Answer // a no that may yet become a yes, as the removal is tried again in time; nil: none
+
 	answer Answer // guarded by ballot.mu until the ballot is decided
 }
 
@@ -138,6 +140,12 @@ func (o *op) settle(n *node, reply any, err error) (owes bool) {
 		m.Footprint.removed(o.node)
 	}
 	a.Err = n.blame(a.Err)
+	if m.Removes && isPassing(err) && time.Now().Before(o.ballot.start.Add(n.lane.timeout)) {
+		deferred := a // a itself stays on the stack
+		o.deferred = &deferred
+		return true
+	}
+	o.deferred = nil
 	o.tell(a)
 	o.ballot.vote(o, a)
 	if m.Each != nil && err == nil {
@@ -147,6 +155,15 @@ func (o *op) settle(n *node, reply any, err error) (owes bool) {
 		o.miss(a, isOutage(err)) // of which the lane learns when the flight has landed
 	}
 	return m.Removes && (err != nil || o.halved)
+}
+
+// conclude counts a deferred answer, as the removal is not tried again in time.
+func (o *op) conclude() {
+	if a := o.deferred; a != nil {
+		o.deferred = nil
+		o.tell(*a)
+		o.ballot.vote(o, *a)
+	}
 }
 
 // unsent ends an op whose command never left. For down, see Motion.Missed.
@@ -193,7 +210,7 @@ func (o *op) miss(a Answer, down bool) {
 // tell reports the node's answer to the observer. Only the first answer counts, as in a vote.
 func (o *op) tell(a Answer) {
 	b := o.ballot
-	if b.group.config.Answered == nil || o.again {
+	if b.group.config.Answered == nil {
 		return
 	}
 	b.mu.Lock()
@@ -234,6 +251,10 @@ func mayHaveWritten(err error) bool {
 	return errors.As(err, &refusal) &&
 		!slices.ContainsFunc(notRun, func(prefix string) bool { return strings.HasPrefix(refusal.Error(), prefix) })
 }
+
+// isPassing reports whether a Cluster that has refused a command with err may soon do it: the keys of a slot that is
+// moving are apart only for moments.
+func isPassing(err error) bool { return err != nil && strings.HasPrefix(err.Error(), "TRYAGAIN") }
 
 // isTimeout reports whether err is the error of a deadline, whoever has set it. It is separate from
 // settle, which would otherwise allocate even without an error.

@@ -44,10 +44,11 @@ func (d *pendingReleases) init(l *lane) {
 	d.timer.Stop()
 }
 
-// stop is called with the lane's mu held.
-func (d *pendingReleases) stop() {
+// stop returns what was pending. Called with the lane's mu held.
+func (d *pendingReleases) stop() (dropped []*op) {
 	d.timer.Stop()
-	d.ops = nil
+	dropped, d.ops = d.ops, nil
+	return dropped
 }
 
 // answered records that the node is not silent. Called with the lane's mu held.
@@ -67,12 +68,19 @@ func (d *pendingReleases) note(o *op) {
 
 // owe records that o's removal is not confirmed.
 func (l *lane) owe(o *op) {
+	if !l.pend(o) {
+		o.conclude()
+	}
+}
+
+// pend has o's removal be tried again, unless that is too late.
+func (l *lane) pend(o *op) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	d := &l.pending
 	now := time.Now()
 	if l.closed || !o.owed(now) {
-		return
+		return false
 	}
 	d.note(o)
 	// Nothing was pending for a while: the node had recovered, and this is a new failure.
@@ -85,15 +93,17 @@ func (l *lane) owe(o *op) {
 		d.armed = true
 		d.timer.Reset(d.pause.NextBackOff())
 	}
+	return true
 }
 
 // collect tries the pending removals again.
 func (l *lane) collect() {
 	now := time.Now()
 	l.mu.Lock()
-	var due []*op
+	var due, over []*op
 	for _, o := range l.pending.ops {
 		if !o.owed(now) {
+			over = append(over, o)
 			if o.counted == l.pending.count {
 				l.pending.open--
 			}
@@ -106,6 +116,9 @@ func (l *lane) collect() {
 	l.pending.ops = nil
 	l.pending.armed = false
 	l.mu.Unlock()
+	for _, o := range over {
+		o.conclude()
+	}
 	for _, o := range due {
 		l.node.root().way(o.key()).submit(o) // its slot may have moved
 	}

@@ -2,6 +2,7 @@ package redlock
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -24,3 +25,40 @@ func TestNodeThatHasAnsweredIsOwedNothing(t *testing.T) {
 	l.pending.open = maxOpen
 	require.True(t, l.overdrawn(), "a flight is stuck there")
 }
+
+// A removal that has not counted yet counts as a no when it will not be tried again.
+func TestADeferredAnswerCountsInTheEnd(t *testing.T) {
+	for name, over := range map[string]func(l *lane, o *op){
+		"the lane closes": func(l *lane, o *op) { l.owe(o); l.close() },
+		"it has closed":   func(l *lane, o *op) { l.close(); l.owe(o) },
+		"it is too late":  func(l *lane, o *op) { o.ballot.motion.Until = time.Now(); l.owe(o) },
+		"it gets too late": func(l *lane, o *op) {
+			l.owe(o)
+			o.ballot.motion.Until = time.Now()
+			l.collect()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := &Group{quorum: 1, nodes: make([]*node, 1)}
+			l := &lane{node: &node{group: g}, stop: make(chan struct{}), timeout: time.Hour}
+			l.node.lane = l
+			l.pending.init(l)
+			b := &Ballot{group: g, start: time.Now(), motion: Motion{
+				Removes: true, Footprint: g.NewFootprint(), Until: time.Now().Add(time.Hour),
+				Yes: func(any) (bool, error) { return true, nil },
+			}}
+			b.ops = []op{{ballot: b}}
+			o := &b.ops[0]
+			require.True(t, o.settle(l.node, nil, tryAgain{}), "it is still owed")
+			require.Equal(t, Pending, o.answer.Vote)
+			over(l, o)
+			require.Equal(t, No, o.answer.Vote)
+			require.ErrorContains(t, o.answer.Err, "TRYAGAIN")
+		})
+	}
+}
+
+type tryAgain struct{}
+
+func (tryAgain) Error() string { return "TRYAGAIN Multiple keys request during rehashing of slot" }
+func (tryAgain) RedisError()   {}

@@ -20,6 +20,7 @@ type Request struct {
 	Undo      bool          // for a release: there never was a lease, and nobody was told the token
 	Token     int64         // for a release: the hold's token; 0: none
 	Slots     lua.Slots     // for a Numbered: the hold's slots; for Wait: the slots it should get if they are free
+	Again     bool          // for a release: a part of it may have run before, and told nobody
 	Successor string        // for a Queue: the hold that asks right after a quiet release, if any
 	Served    []string      // for a release, unless it is of a Shared: waiting holds that end with it
 }
