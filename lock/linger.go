@@ -79,6 +79,11 @@ func (t *tenure) keeping(d time.Duration) redlock.Motion {
 // keepCall is the call that lets the lock stay taken for d on a node.
 func (t *tenure) keepCall(d time.Duration, noted bool) lua.Call {
 	r := t.request()
+	t.mu.Lock()
+	if !t.reads {
+		r.Token = t.reserve.last // for whoever reads next
+	}
+	t.mu.Unlock()
 	k := lua.Keep{
 		Fair: lua.Fair{Keys: r.Keys, Channel: r.Channel, Alone: r.Alone},
 		Hold: t.id, For: d, Queued: t.engine.order == queued, Noted: noted,

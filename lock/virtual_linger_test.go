@@ -419,6 +419,91 @@ func TestAWaiterOfAnotherProcessHasALockAsSoonAsItsMinHoldIsOver(t *testing.T) {
 	}
 }
 
+// So has one that learns only later for how long it has to wait: the others leave after the one whose lock is kept,
+// or it was not the first in the queue.
+func TestWhatStaysTakenIsKnownToWhoIsFirstByThen(t *testing.T) {
+	const least = 700 * time.Millisecond
+	kept := lock.WithMinHold(least)
+	read := func(p *process, opts ...lock.Option) lock.Locker {
+		return readwrite.New(p.locks, "orders", opts...).RLocker()
+	}
+	write := func(p *process, opts ...lock.Option) lock.Locker { return readwrite.New(p.locks, "orders", opts...) }
+	permit := func(p *process, opts ...lock.Option) lock.Locker { return p.permits(2, opts...).Locker(1) }
+	type locker func(*process, ...lock.Option) lock.Locker
+	for name, c := range map[string]struct {
+		have    locker
+		options []lock.Option // of the second that has it
+		wants   []locker
+		last    time.Duration // when the last of them has it
+	}{
+		"a writer behind two readers":      {read, nil, []locker{write}, least},
+		"a writer behind two kept readers": {read, []lock.Option{lock.WithMinHold(least / 2)}, []locker{write}, least},
+		"two who want a permit each":       {permit, []lock.Option{kept}, []locker{permit, permit}, least},
+		"two who have it in turn":          {permit, []lock.Option{lock.WithMinHold(2 * least)}, []locker{permit, permit}, 2 * least},
+		"one who wants two permits": {permit, nil, []locker{
+			func(p *process, opts ...lock.Option) lock.Locker { return p.permits(2, opts...).Locker(2) },
+		}, least},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				slow := lock.WithWaiterHeartbeat(time.Minute)
+				first := w.lock(c.have(w.process(), kept))
+				second := w.lock(c.have(w.process(), c.options...))
+				since := time.Now()
+				var waits []<-chan grant
+				for _, want := range c.wants {
+					waits = append(waits, wait(bg, want(w.process(), slow)))
+					time.Sleep(10 * time.Millisecond)
+				}
+				time.Sleep(50 * time.Millisecond)
+				require.NoError(t, first.Unlock(bg))
+				time.Sleep(50 * time.Millisecond)
+				require.NoError(t, second.Unlock(bg))
+				for i, waiter := range waits {
+					next, from := await(t, waiter), least
+					if i == len(waits)-1 {
+						from = c.last
+					}
+					require.NoError(t, next.err)
+					require.GreaterOrEqual(t, next.at.Sub(since), from-2*time.Millisecond)
+					require.Less(t, next.at.Sub(since), from+50*time.Millisecond)
+					defer func() { require.NoError(t, next.lease.Unlock(bg)) }()
+				}
+			})
+		})
+	}
+}
+
+// Whoever reads has the token of who wrote last, though that one's process had more, and though the lock stayed taken
+// after it, of an Unlock or of a loss.
+func TestReadersHaveTheLastWritersTokenThoughTheLockStayedTaken(t *testing.T) {
+	for name, c := range map[string]struct {
+		option lock.Option
+		end    func(*lock.Lease)
+	}{
+		"unlocked": {lock.WithMinHold(time.Second), func(l *lock.Lease) { _ = l.Unlock(bg) }},
+		"lost":     {lock.WithMaxHold(500 * time.Millisecond), func(l *lock.Lease) { <-l.Done() }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				here := readwrite.New(w.process().locks, "orders", c.option, lock.WithRest(time.Second))
+				writer := w.lock(here)
+				time.Sleep(50 * time.Millisecond)
+				reader := wait(bg, here.RLocker()) // the tenure reserves tokens for those that wait here
+				time.Sleep(50 * time.Millisecond)
+				c.end(writer)
+				elsewhere := await(t, wait(bg, readwrite.New(w.process().locks, "orders").RLocker())).lease
+				require.Equal(t, writer.Token(), elsewhere.Token())
+				next := await(t, reader)
+				require.NoError(t, next.err)
+				require.Equal(t, writer.Token(), next.lease.Token())
+				require.NoError(t, next.lease.Unlock(bg))
+				require.NoError(t, elsewhere.Unlock(bg))
+			})
+		})
+	}
+}
+
 // A node that hears late that a lock is to stay taken lets it stay no longer for that than until it is asked again.
 func TestAMinHoldIsNoLongerWhereANodeHearsOfTheUnlockLate(t *testing.T) {
 	const least = 3 * time.Second

@@ -10,7 +10,7 @@ import (
 )
 
 // globals are what Redis gives a script, as far as scripts here use it.
-var globals = []string{"redis", "KEYS", "ARGV", "string", "math", "tonumber", "type", "pcall", "error", "unpack"}
+var globals = []string{"redis", "KEYS", "ARGV", "string", "math", "tonumber", "type", "pcall", "error", "unpack", "table"}
 
 // A function of a library that a script does not use, or uses further down, is to Lua a
 // global that is not there. That comes to light where the line runs, and some seldom do.

@@ -200,5 +200,10 @@ prolong(KEYS[1], KEYS[6], KEYS[7], KEYS[8], ARGV[1], now, ARGV[2])
 -- The first one in, after somebody who may have died, tells those who can come, too.
 if stir then
   admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[8], ARGV[1] .. ' asked', ARGV[10], ARGV[1])
+  -- What stays taken for a while ends without a word: whoever is first by now has to know when.
+  local kept = string.match(redis.call('ZRANGE', KEYS[6], 0, 0)[1] or '', '^(.*) lingers$')
+  if kept then
+    wake(KEYS[4], KEYS[5], now, ARGV[8], kept .. ' kept', ARGV[10])
+  end
 end
 return answer(token, text(mine))

@@ -13,7 +13,7 @@
 --
 -- Returns 1     the counter is at least the token, and no other hold got that token here
 -- Returns 0     the hold is not there with these slots, nothing was written
--- Returns > 1   the counter, which is at least the token already: another hold may have it
+-- Returns > 1   the counter, which is at least the token already: another hold may have it; or it was lost
 --
 -- Several have permits at once, so two whose nodes differ could each find the same token to be the greatest.
 -- A node has a counter reach a token for one of them only, and two quorums share a node.
@@ -38,7 +38,13 @@ end
 if tonumber(token) == tonumber(ARGV[2]) then
   return 1
 end
-local known = tonumber(redis.call('GET', KEYS[2])) or 0
+local known = tonumber(redis.call('GET', KEYS[2]))
+if not known then
+  -- Others may have had later tokens: a lost counter goes on at the date.
+  -- uses clock
+  known = math.max(clock(), tonumber(ARGV[2]) - 1)
+  redis.call('SET', KEYS[2], string.format('%.0f', known), 'PX', ARGV[3])
+end
 if known >= tonumber(ARGV[2]) then
   return known
 end

@@ -36,7 +36,9 @@ end
 local till = now + ARGV[2] * 1000
 redis.call('ZADD', KEYS[2], micros(math.min(tonumber(read), till)), lingers)
 redis.call('ZREM', KEYS[2], ARGV[1])
-shorten(KEYS[1], KEYS[2], KEYS[3], KEYS[4], now)
+if redis.call('EXISTS', KEYS[5]) == 0 then -- who waits has to find what has ended, and to tell the others
+  shorten(KEYS[1], KEYS[2], KEYS[3], KEYS[4], now)
+end
 if till < tonumber(read) then -- of which waiters know
   wake(KEYS[5], KEYS[6], now, ARGV[3], ARGV[1] .. ' kept', ARGV[4])
 end

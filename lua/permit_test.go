@@ -427,6 +427,7 @@ func TestALostCounterOfPermitsGoesOnAtTheDate(t *testing.T) {
 		"restore, where it is":    {calls(permitTry(two)), permitRestore(two, 7, "0-1")},
 		"repair":                  {nil, lua.PermitRepair{PermitExtend: permitHeld(two, ttl, 7, "0-1")}.Call()},
 		"repair, others are here": {calls(permitTry(one)), lua.PermitRepair{PermitExtend: permitHeld(two, ttl, 7, "1-2")}.Call()},
+		"fence":                   {calls(permitTry(two)), permitFence(two, 7, "0-1")},
 		"reserve":                 {calls(permitTry(two)), permitReserve(two, 7, 9, "0-1")},
 	} {
 		t.Run(name, func(t *testing.T) {

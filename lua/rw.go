@@ -213,17 +213,25 @@ type RWKeep struct {
 	RW
 	Hold  string
 	For   time.Duration
-	Noted bool // the hold has a note
+	Token int64 // of a hold that wrote: the last one that somebody was told; 0: of one that reads
+	Noted bool  // the hold has a note
 }
 
 // Call makes the call. Its replies are those of [Release].
 func (k RWKeep) Call() Call {
-	args := append(newCall(rwKeepScript, 5, 4), k.Keys.Lock, k.Keys.Readers(), k.Keys.Queue(), k.Keys.Waiters())
+	args := append(newCall(rwKeepScript, 6, 5), k.Keys.Lock, k.Keys.Readers(), k.Keys.Queue(), k.Keys.Waiters())
+	if k.Token > 0 || k.Noted {
+		args = append(args, k.Keys.Token())
+	}
 	if k.Noted {
 		args = append(args, k.Keys.Note())
 	}
 	args[2] = len(args) - 3
-	return Call{script: rwKeepScript, args: append(args, k.Hold, Millis(k.For), k.Channel, flag(k.Alone))}
+	args = append(args, k.Hold, Millis(k.For), k.Channel, flag(k.Alone))
+	if k.Token > 0 {
+		args = append(args, k.Token)
+	}
+	return Call{script: rwKeepScript, args: args}
 }
 
 // RWLook calls rw_look.lua: it asks whether others may join a hold that reads without asking.

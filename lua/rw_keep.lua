@@ -5,11 +5,13 @@
 -- KEYS[2] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
 -- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
 -- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
--- KEYS[5] lock:{name}:note     string  label and note of the hold, if any
+-- KEYS[5] lock:{name}:token    string  fencing counter; absent, as the one below, if not needed
+-- KEYS[6] lock:{name}:note     string  label and note of the hold, if any
 -- ARGV[1] hold id
 -- ARGV[2] how long the lock stays taken, milliseconds
 -- ARGV[3] prefix of the clients' channels
 -- ARGV[4] 1: every listener of this deployment is connected to this server
+-- ARGV[5] token of a hold that wrote; absent: of one that reads
 --
 -- Returns 1   the hold has ended, and the lock stays taken
 -- Returns 0   the hold was not there
@@ -27,6 +29,10 @@ if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
   redis.call('HDEL', KEYS[1], '') -- a full server refuses a script whose first write needs memory
   redis.call('HSET', KEYS[1], lingers, '0') -- before the other goes, or the key would, with its TTL
   redis.call('HDEL', KEYS[1], ARGV[1])
+  if ARGV[5] and not read then
+    -- uses written
+    written(KEYS[5], ARGV[5])
+  end
 elseif redis.call('HEXISTS', KEYS[1], lingers) == 0 then
   return 0
 end
@@ -39,8 +45,8 @@ if read then
 elseif redis.call('PTTL', KEYS[1]) > tonumber(ARGV[2]) then
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
 end
-if KEYS[5] then
-  redis.call('PEXPIRE', KEYS[5], ARGV[2])
+if KEYS[6] then
+  redis.call('PEXPIRE', KEYS[6], ARGV[2])
 end
 if redis.call('PTTL', KEYS[1]) < before then -- of which waiters know
   wake(KEYS[3], KEYS[4], now, ARGV[3], ARGV[1] .. ' kept', ARGV[4])

@@ -42,6 +42,7 @@ if KEYS[7] then
   -- uses unnote
   unnote(KEYS[7], ARGV[1])
 end
+local before = read == 1 and redis.call('PTTL', KEYS[1])
 if read == 1 then
   shorten(KEYS[1], KEYS[5], now)
 end
@@ -50,6 +51,12 @@ end
 local last = redis.call('EXISTS', KEYS[1]) == 0
 if last or waited == 1 and not reads(ARGV[1]) then
   admit(KEYS[1], KEYS[5], KEYS[3], KEYS[4], now, ARGV[2], ARGV[1], ARGV[4], ARGV[5])
+elseif before and redis.call('PTTL', KEYS[1]) < before then
+  -- What stays taken for a while ends without a word: whoever is first has to know when.
+  local kept = string.match(redis.call('ZREVRANGE', KEYS[5], 0, 0)[1] or '', '^(.*) lingers$')
+  if kept then
+    wake(KEYS[3], KEYS[4], now, ARGV[2], kept .. ' kept', ARGV[4])
+  end
 end
 if ARGV[3] ~= '0' then
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', micros(now))

@@ -403,6 +403,14 @@ var semaphoreMutants = []Mutant{
 		Tests:   "^TestTokensOfPermitsGrowThoughNodesComeBackEmptyOneAfterTheOther$",
 	},
 	{
+		Name:    "so has a fence",
+		File:    "lua/permit_fence.lua",
+		Old:     "known = math.max(clock(), tonumber(ARGV[2]) - 1)",
+		New:     "known = 0",
+		Package: "lua",
+		Tests:   "^TestALostCounterOfPermitsGoesOnAtTheDate$",
+	},
+	{
 		Name:    "so has a reserve",
 		File:    "lua/permit_reserve.lua",
 		Old:     "known = math.max(clock(), tonumber(ARGV[3]))",
