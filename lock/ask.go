@@ -98,7 +98,7 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 		return nil, d, err
 	}
 	if named < maxNamed && q.engine.disagree(b) {
-		if slots := q.engine.nominate(b); slots != "" {
+		if slots := q.engine.nominate(b, q.round); slots != "" {
 			return q.askFor(slots, a, named+1, successor)
 		}
 	}

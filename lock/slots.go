@@ -72,8 +72,10 @@ func (e *engine) disagree(b *redlock.Ballot) bool {
 	return votes >= e.client.group.Quorum()
 }
 
-// nominate chooses the slots to request by name; "": there are none that a quorum could give.
-func (e *engine) nominate(b *redlock.Ballot) lua.Slots {
+// nominate chooses the slots to request by name; "": there are none that a quorum could give. Rivals that
+// hear of the same free slots would all name the lowest, and get them from a few nodes each. So after the first time,
+// they are chosen at random, among the more of the low ones the more rounds there were.
+func (e *engine) nominate(b *redlock.Ballot, round int64) lua.Slots {
 	g := e.client.group
 	var free [][]int // by node
 	want, told := 0, false
@@ -91,12 +93,17 @@ func (e *engine) nominate(b *redlock.Ballot) lua.Slots {
 	if !told {
 		return e.plurality(b)
 	}
-	return common(free, want, g.Quorum())
+	return common(free, want, g.Quorum(), min(max(1, 4*(round-2)), maxSpread))
 }
 
-// common returns the lowest n numbers that enough of the lists, which are in ascending order, have
-// in common; "": there are not n such numbers. There are few lists, and common is called rarely.
-func common(lists [][]int, n, quorum int) (best lua.Slots) {
+// maxSpread bounds the slots among which one is chosen at random: a fleet that needs few is to use low ones.
+const maxSpread = 64
+
+// common returns n numbers that enough of the lists, which are in ascending order, have in common, and of
+// those that follow one another in the lists one of the lowest spread; "": there are not n such numbers. There are
+// few lists, and common is called rarely.
+func common(lists [][]int, n, quorum int, spread int64) lua.Slots {
+	var best []int
 	var among func(from int, chosen [][]int)
 	among = func(from int, chosen [][]int) {
 		if len(chosen) == quorum {
@@ -104,8 +111,8 @@ func common(lists [][]int, n, quorum int) (best lua.Slots) {
 			for _, other := range chosen[1:] {
 				all = slices.DeleteFunc(all, func(slot int) bool { _, has := slices.BinarySearch(other, slot); return !has })
 			}
-			if len(all) >= n && (best == "" || slices.Compare(all[:n], best.List()) < 0) {
-				best = lua.SlotsOf(all[:n])
+			if len(all) >= n && (best == nil || slices.Compare(all[:n], best[:n]) < 0) {
+				best = all
 			}
 			return
 		}
@@ -114,7 +121,11 @@ func common(lists [][]int, n, quorum int) (best lua.Slots) {
 		}
 	}
 	among(0, nil)
-	return best
+	if best == nil {
+		return ""
+	}
+	from := rand.N(min(int64(len(best)-n+1), spread))
+	return lua.SlotsOf(best[from : from+int64(n)])
 }
 
 // plurality returns the slots that most nodes have given. In a tie it is the highest: they are the

@@ -403,6 +403,14 @@ var semaphoreMutants = []Mutant{
 		Tests:   "^TestTokensOfPermitsGrowThoughNodesComeBackEmptyOneAfterTheOther$",
 	},
 	{
+		Name:    "rivals name the same slots again and again",
+		File:    "lock/slots.go",
+		Old:     "from := rand.N(min(int64(len(best)-n+1), spread))",
+		New:     "from := 0 * rand.N(min(int64(len(best)-n+1), spread))",
+		Package: "lock",
+		Tests:   "^TestTheCommonSlotsAreTheLowestOrNearThem$",
+	},
+	{
 		Name:    "so has a fence",
 		File:    "lua/permit_fence.lua",
 		Old:     "known = math.max(clock(), tonumber(ARGV[2]) - 1)",
