@@ -450,3 +450,27 @@ func TestALostCounterOfPermitsGoesOnAtTheDate(t *testing.T) {
 		})
 	}
 }
+
+// The moment that waiters have to connect again begins for all of them that do not listen, not for one after the other.
+func TestWaitersForPermitsThatHaveDiedAreWaitedForOnce(t *testing.T) {
+	t.Parallel()
+	for name, died := range map[string][]string{
+		"each wants all": {"d:2p3/3", "d:3p3/3", "e:1p3/3", "f:1p3/3"},
+		"each wants one": {"d:2p1/3", "d:3p1/3", "d:4p1/3", "d:5p1/3", "e:1p1/3", "f:1p1/3", "f:2p1/3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := freeze(t)
+			f.listen(line.Channel + "a")
+			f.run(permitTry(all))
+			for _, hold := range died {
+				f.run(permitAsk(hold, proposal(0), 1))
+			}
+			f.run(permitAsk(one, proposal(0), 1), permitEnd(all, 0))
+			f.pass(301 * time.Millisecond)
+			got, err := lua.ParsePermitAcquired(f.run(permitAsk(one, proposal(0), 2)))
+			require.NoError(t, err)
+			require.Equal(t, lua.SlotsOf([]int{0}), got.Slots)
+		})
+	}
+}

@@ -417,9 +417,10 @@ local function admit(free, state, queue, waiters, now, channel, about, alone, bu
         local alive = redis.call('HGET', waiters, id)
         if rank <= #ids and alive then
           missing = missing + 1
-          if tonumber(string.match(alive, '^%d+')) > now + reconnect then
-            redis.call('HSET', waiters, id, micros(now + reconnect) .. (string.match(alive, ' .*') or ' 0'))
-          end
+        end
+        -- Also of one that does not fit yet: its turn would come only to be waited for again.
+        if alive and tonumber(string.match(alive, '^%d+')) > now + reconnect then
+          redis.call('HSET', waiters, id, micros(now + reconnect) .. (string.match(alive, ' .*') or ' 0'))
         end
       end
     end

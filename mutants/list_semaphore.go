@@ -411,6 +411,14 @@ var semaphoreMutants = []Mutant{
 		Tests:   "^TestTheCommonSlotsAreTheLowestOrNearThem$",
 	},
 	{
+		Name:    "those that have died are waited for one after the other",
+		File:    "lua/permits.lua",
+		Old:     "if alive and tonumber(string.match(alive, '^%d+')) > now + reconnect then",
+		New:     "if alive and rank <= #ids and tonumber(string.match(alive, '^%d+')) > now + reconnect then",
+		Package: "lua",
+		Tests:   "^TestWaitersForPermitsThatHaveDiedAreWaitedForOnce$",
+	},
+	{
 		Name:    "so has a fence",
 		File:    "lua/permit_fence.lua",
 		Old:     "known = math.max(clock(), tonumber(ARGV[2]) - 1)",
