@@ -174,3 +174,24 @@ func TestScopeKeepsWhatItsContextIs(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, scope.Err(), context.Canceled)
 }
+
+// Somebody reads these, and knows what to do.
+func TestAnAcquireErrorReadsWell(t *testing.T) {
+	ended := context.DeadlineExceeded
+	for want, e := range map[string]lock.AcquireError{
+		`lock "a": context deadline exceeded`:                                                                          {Err: ended, Waited: time.Microsecond},
+		`lock "a": context deadline exceeded after 1.235s`:                                                             {Err: ended, Waited: 1234567 * time.Microsecond},
+		`lock "a": locked by another owner; held by b:1`:                                                               {Err: lock.ErrLocked, Holder: "b:1"},
+		`lock "a": locked by another owner; held by b:1 (this client), which ends in 2s unless renewed`:                {Err: lock.ErrLocked, Holder: "b:1", Own: true, TTL: 2 * time.Second},
+		`lock "a": locked by another owner; held by b:1 (web-3 for 4.1s: export), whose key has no TTL`:                {Err: lock.ErrLocked, Holder: "b:1", TTL: -1, Label: "web-3", HeldFor: 4096 * time.Millisecond, Note: "export"},
+		`lock "a": locked by another owner; held by b:1 (export)`:                                                      {Err: lock.ErrLocked, Holder: "b:1", Note: "export"},
+		`lock "a": locked by another owner; held by b:1 (web-3)`:                                                       {Err: lock.ErrLocked, Holder: "b:1", Label: "web-3"},
+		`lock "a": locked by another owner; held by b:1 lingers, which keeps it for another 1.5s`:                      {Err: lock.ErrLocked, Holder: "b:1 lingers", TTL: 1500 * time.Millisecond},
+		`lock "a": context deadline exceeded; last attempt: split`:                                                     {Err: ended, Last: errors.New("split")},
+		`lock "a": context deadline exceeded; cut off while asking again, without an answer from n1, n2`:               {Err: ended, Silent: []string{"n1", "n2"}},
+		`lock "a": context deadline exceeded; last attempt: no; cut off while asking again, without an answer from n1`: {Err: ended, Last: errors.New("no"), Silent: []string{"n1"}},
+	} {
+		e.Name = "a"
+		require.Equal(t, want, e.Error())
+	}
+}

@@ -69,8 +69,9 @@ type Acquisition struct {
 }
 
 // Outcome is the result of the acquisition in one word, for metrics: "acquired"; "locked", if a
-// TryLock found that others have the lock; "timeout" or "canceled", if the context ended;
-// "no_quorum"; "closed"; or "error".
+// TryLock found that others have the lock; "timeout" or "canceled", if the context ended; "no_quorum", if too
+// few nodes had answered, also by the end of a context's time, which may be shorter than a round trip; "closed";
+// or "error".
 func (a Acquisition) Outcome() string {
 	switch err := a.Err; {
 	case err == nil:

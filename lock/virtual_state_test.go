@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/readwrite"
 )
 
 // forcer is what every kind's type can do for an operator.
@@ -96,6 +97,30 @@ func TestWithoutAQuorumOfAnswersTheStatusIsUnknown(t *testing.T) {
 		s, err := p.mutex().Inspect(bg)
 		require.ErrorIs(t, err, lock.ErrNoQuorum)
 		require.Equal(t, lock.StatusUnknown, s.Status)
+	})
+}
+
+// Of several that read, one may be known to have the lock, and of another that is not decided.
+func TestALockIsHeldThoughOfAnotherReaderThatIsNotKnown(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		first := w.lock(readwrite.New(w.process().locks, "orders").RLocker())
+		second := w.lock(readwrite.New(w.process().locks, "orders").RLocker())
+		w.nodes[2].Silence(true)
+		n := w.nodes[1].Memory()
+		n.HDel(keys.Lock, second.ID())
+		_, err := n.ZRem(keys.Readers(), second.ID())
+		require.NoError(t, err)
+		operator := readwrite.New(w.process().locks, "orders")
+		for range 20 { // in whatever order they are looked at
+			s, err := operator.Inspect(bg)
+			require.NoError(t, err)
+			require.Equal(t, lock.StatusHeld, s.Status)
+			require.Equal(t, first.ID(), s.Holder)
+			require.Equal(t, []string{first.ID()}, s.Readers)
+		}
+		w.nodes[2].Silence(false)
+		require.NoError(t, first.Unlock(bg))
+		require.NoError(t, second.Unlock(bg))
 	})
 }
 
