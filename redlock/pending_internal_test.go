@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -24,6 +25,23 @@ func TestNodeThatHasAnsweredIsOwedNothing(t *testing.T) {
 	require.False(t, l.overdrawn())
 	l.pending.open = maxOpen
 	require.True(t, l.overdrawn(), "a flight is stuck there")
+}
+
+// It refuses what creates a key by itself, and nothing else.
+func TestWhatCreatesIsNotSentToANodeThatIsOwedTooMuch(t *testing.T) {
+	silent := errors.New("silent")
+	l := &lane{node: &node{silent: silent}, window: nearAir(2), timeout: time.Hour, stuck: 1}
+	l.sweeper = time.AfterFunc(time.Hour, func() {})
+	defer l.sweeper.Stop()
+	l.pending.open = maxOpen
+	for creates, want := range map[bool]Vote{true: No, false: Pending} {
+		b := &Ballot{group: &Group{quorum: 1}, start: time.Now(), motion: Motion{Creates: creates}}
+		b.ops = []op{{ballot: b, expires: time.Now().Add(time.Hour)}}
+		l.prepare(&b.ops[0])
+		require.Equal(t, want, b.ops[0].answer.Vote)
+		require.Equal(t, creates, errors.Is(b.ops[0].answer.Err, silent))
+	}
+	require.Len(t, l.queue, 1)
 }
 
 // A removal that has not counted yet counts as a no when it will not be tried again.

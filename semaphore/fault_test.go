@@ -129,6 +129,12 @@ func TestRestartedNodesGiveNoSlots(t *testing.T) {
 	_, err := guarded.TryAcquire(bg, 1)
 	require.ErrorIs(t, err, lock.ErrNoQuorum)
 	require.ErrorIs(t, err, lock.ErrRestarted)
+	state, err := guarded.Inspect(bg)
+	require.NoError(t, err)
+	for _, n := range state.Nodes {
+		require.True(t, n.Reachable)
+		require.ErrorIs(t, n.Err, lock.ErrRestarted, "all servers are young here")
+	}
 	_ = two.Release(bg)
 }
 
