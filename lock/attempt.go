@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -87,6 +88,7 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 		// Cancellation that races a grant gives the grant back.
 		return nil, denial{cut: errTooLate}, contextError(ctx)
 	}
+	gone := c.usurped(t, p)
 	validity := c.group.Validity(b.Start(), t.ttl)
 	// The clock is read after the last round: an attempt that took too long has
 	// nothing to rely on, whatever the nodes said (traps 2 to 4).
@@ -109,7 +111,7 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 		t.joining = t.opens(b)
 	}
 	t.serving = t.serves(b)
-	if !c.won(t, p) {
+	if !c.won(t, p, gone) {
 		h.slot.renounce()
 		return nil, denial{}, ErrClosed
 	}
@@ -203,9 +205,39 @@ func (t *tenure) giveBack(seen bool) {
 	}
 }
 
+// usurped returns why those tenures of this process are gone that exclude t, which a quorum has granted. A node
+// may have said so with a message; who waits in a queue hears of an end, and not of whose, so the nodes are
+// asked. Nobody knows of t yet, and the others are lost when t begins.
+func (c *core) usurped(t *tenure, p *place) map[*tenure]Reason {
+	c.mu.Lock()
+	ct := c.contests[t.engine.contest()]
+	if p != nil {
+		ct = p.contest
+	}
+	var gone map[*tenure]Reason
+	if ct != nil {
+		for _, before := range ct.without(t) {
+			if gone == nil {
+				gone = make(map[*tenure]Reason)
+			}
+			gone[before] = ReasonGone
+			if ct.forced == before.id {
+				gone[before] = ReasonForced
+			}
+		}
+	}
+	c.mu.Unlock()
+	for before, reason := range gone {
+		if reason == ReasonGone {
+			gone[before] = before.askWhyGone()
+		}
+	}
+	return gone
+}
+
 // won lets t begin, and ends p's wait if there was one. It fails if the client is closed or about
 // to be.
-func (c *core) won(t *tenure, p *place) bool {
+func (c *core) won(t *tenure, p *place, gone map[*tenure]Reason) bool {
 	c.mu.Lock()
 	if c.draining {
 		c.mu.Unlock()
@@ -219,7 +251,6 @@ func (c *core) won(t *tenure, p *place) bool {
 	}
 	usurped := ct.begin(t)
 	t.contest = ct
-	forced := ct.forced
 	ct.last, ct.asking = nil, nil
 	ct.even = false
 	if ct.rivals != nil {
@@ -240,11 +271,7 @@ func (c *core) won(t *tenure, p *place) bool {
 	ct.advance()
 	c.mu.Unlock()
 	for _, before := range usurped {
-		reason := ReasonForced
-		if forced != before.id {
-			reason = before.askWhyGone() // who waits in a queue hears of an end, and not of whose
-		}
-		before.lose(reason)
+		before.lose(cmp.Or(gone[before], ReasonGone)) // one may have begun meanwhile
 	}
 	return true
 }

@@ -86,6 +86,17 @@ func (ct *contest) tenures() iter.Seq[*tenure] {
 	}
 }
 
+// without returns those that must be gone if t was granted. Called with mu held.
+func (ct *contest) without(t *tenure) (gone []*tenure) {
+	if ct.tenure != nil {
+		gone = append(gone, ct.tenure)
+	}
+	if !t.reads {
+		gone = append(gone, ct.reads...)
+	}
+	return gone
+}
+
 // has returns the tenure called id; nil: there is none. Called with mu held.
 func (ct *contest) has(id string) *tenure {
 	for t := range ct.tenures() {

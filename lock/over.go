@@ -6,8 +6,8 @@ import "slices"
 // t. Called with mu held.
 func (ct *contest) begin(t *tenure) (usurped []*tenure) {
 	c := ct.client
+	usurped = ct.without(t)
 	if ct.tenure != nil {
-		usurped = append(usurped, ct.tenure)
 		ct.leaves()
 		c.held--
 	}
@@ -22,7 +22,6 @@ func (ct *contest) begin(t *tenure) (usurped []*tenure) {
 			delete(c.shared, before.id)
 		}
 		c.held -= len(ct.reads)
-		usurped = append(usurped, ct.reads...)
 		ct.reads, ct.tenure = nil, t
 		ct.relay.reset()
 	}

@@ -163,6 +163,7 @@ func (o *op) conclude() {
 		o.deferred = nil
 		o.tell(*a)
 		o.ballot.vote(o, *a)
+		o.miss(*a, false)
 	}
 }
 
