@@ -256,9 +256,7 @@ func TestWhatIsSharedIsGivenBackThoughItsSlotMoves(t *testing.T) {
 			keys, err := lua.NewKeys("lock", name)
 			require.NoError(t, err)
 			take := func() *lock.Lease { // by a client of its own: it is shared at the nodes
-				locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(2*time.Minute))
-				require.NoError(t, err)
-				t.Cleanup(func() { _ = locks.Close() })
+				locks := newClient(t, []redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(2*time.Minute), lock.WithNodeTimeout(2*time.Second)) // Unlock waits for it
 				lease, err := locker(locks, name).Lock(context.Background())
 				require.NoError(t, err)
 				return lease
@@ -306,10 +304,7 @@ func TestAReleaseWaitsForTheEndOfAMove(t *testing.T) {
 	cluster := redistest.StartCluster(t)
 	name := cluster.Name(t, 0, 0, "orders ")
 	client := func() *lock.Client {
-		locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(time.Hour), unhurried)
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = locks.Close() })
-		return locks
+		return newClient(t, []redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(time.Hour))
 	}
 	locks := client()
 	permit, err := semaphore.New(locks, name, 1).Acquire(context.Background(), 1)
@@ -347,8 +342,7 @@ func TestALockIsKeptNoLongerThoughItsSlotMoves(t *testing.T) {
 			name := cluster.Name(t, 0, 0, "orders ")
 			keys, err := lua.NewKeys("lock", name)
 			require.NoError(t, err)
-			locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(time.Hour), unhurried)
-			require.NoError(t, err)
+			locks := newClient(t, []redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(time.Hour))
 			lease, err := locker(locks, name, lock.WithMinHold(time.Minute)).Lock(context.Background())
 			require.NoError(t, err)
 			from := cluster.Servers[0]
@@ -374,10 +368,7 @@ func TestAWaiterIsToldWhenAMoveIsOver(t *testing.T) {
 	keys, err := lua.NewKeys("lock", name)
 	require.NoError(t, err)
 	client := func() *lock.Client {
-		locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(time.Hour), unhurried)
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = locks.Close() })
-		return locks
+		return newClient(t, []redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(time.Hour))
 	}
 	lease, err := fair.New(client(), name).Lock(context.Background())
 	require.NoError(t, err)
@@ -487,10 +478,7 @@ func TestAWaiterListensWhereItsLockIs(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t)
 	client := func() *lock.Client {
-		locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(time.Hour), unhurried)
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = locks.Close() })
-		return locks
+		return newClient(t, []redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(time.Hour))
 	}
 	for kind, locker := range map[string]func(c *lock.Client, name string) lock.Locker{
 		"fair":    func(c *lock.Client, name string) lock.Locker { return fair.New(c, name) },

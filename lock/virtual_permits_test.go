@@ -407,50 +407,47 @@ func TestPermitsWithOtherSettingsAreNotPassedOn(t *testing.T) {
 // Whoever extends a hold of permits where the counter is gone does not know the greatest token of all.
 func TestTokensOfPermitsGrowThoughTheirCounterIsLost(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
-		take := func() *semaphore.Permit {
-			p, err := w.process().permits(3).Acquire(bg, 1)
-			require.NoError(t, err)
-			return p
-		}
-		first, second := take(), take()
-		token, slots := second.Token(), second.Slots()
-		require.NoError(t, second.Release(bg))
-		time.Sleep(time.Second) // no clock is behind the tokens
-		each(w.nodes, func(n *virtual.Node) { n.Delete(keys.Token()) })
-		require.NoError(t, first.Extend(bg, time.Hour))
-		third := take()
-		require.Equal(t, slots, third.Slots())
-		require.Greater(t, third.Token(), token)
-		require.NoError(t, third.Release(bg))
-		require.NoError(t, first.Release(bg))
+		w.requireGreaterToken(t, func() *process { return w.process() }, func(held *semaphore.Permit) {
+			each(w.nodes, func(n *virtual.Node) { n.Delete(keys.Token()) })
+			require.NoError(t, held.Extend(bg, time.Hour))
+		})
 	})
 }
 
 // Nor does whoever gives a node such a hold back.
 func TestTokensOfPermitsGrowThoughNodesComeBackEmptyOneAfterTheOther(t *testing.T) {
 	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
-		take := func() *semaphore.Permit {
-			p, err := w.probing(virtual.NewHost(w.nodes), lock.WithTTL(time.Hour)).permits(3).Acquire(bg, 1)
-			require.NoError(t, err)
-			return p
-		}
-		first, second := take(), take()
-		token, slots := second.Token(), second.Slots()
-		require.NoError(t, second.Release(bg))
-		time.Sleep(time.Second) // no clock is behind the tokens
-		each(w.quorum(), func(n *virtual.Node) {
-			n.Flush()
-			w.loadScripts()
-			time.Sleep(5 * time.Second)
-			require.NotEmpty(t, n.Memory().HGet(keys.Lock, first.ID()), "it was given back")
+		probing := func() *process { return w.probing(virtual.NewHost(w.nodes), lock.WithTTL(time.Hour)) }
+		w.requireGreaterToken(t, probing, func(held *semaphore.Permit) {
+			each(w.quorum(), func(n *virtual.Node) {
+				n.Flush()
+				w.loadScripts()
+				time.Sleep(5 * time.Second)
+				require.NotEmpty(t, n.Memory().HGet(keys.Lock, held.ID()), "it was given back")
+			})
+			w.nodes[0].Silence(true)
 		})
-		w.nodes[0].Silence(true)
-		third := take()
-		require.Equal(t, slots, third.Slots())
-		require.Greater(t, third.Token(), token)
-		require.NoError(t, third.Release(bg))
-		require.NoError(t, first.Release(bg))
 	})
+}
+
+// requireGreaterToken has processes take permits, of which one is held and one given back, and requires that the next
+// holder of that one's slot has a greater token, whatever was lost meanwhile.
+func (w *world) requireGreaterToken(t *testing.T, process func() *process, lose func(held *semaphore.Permit)) {
+	take := func() *semaphore.Permit {
+		p, err := process().permits(3).Acquire(bg, 1)
+		require.NoError(t, err)
+		return p
+	}
+	held, given := take(), take()
+	token, slots := given.Token(), given.Slots()
+	require.NoError(t, given.Release(bg))
+	time.Sleep(time.Second) // no clock is behind the tokens
+	lose(held)
+	next := take()
+	require.Equal(t, slots, next.Slots())
+	require.Greater(t, next.Token(), token)
+	require.NoError(t, next.Release(bg))
+	require.NoError(t, held.Release(bg))
 }
 
 // A permit that was deleted on the nodes is not passed on for longer than maxReign.

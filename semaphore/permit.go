@@ -30,7 +30,8 @@ func (p *Permit) lease() *lock.Lease {
 
 // Slots returns the numbers of the permits, from 0 to the number of permits less one, in ascending
 // order. Nobody else has one of them until the Permit is over. Low numbers are preferred, so if few
-// permits are in use, their numbers are low.
+// permits are in use, their numbers are low; over several nodes, processes that ask at the same moment may get
+// numbers that are higher than necessary, by 64 at the most for a single permit.
 func (p *Permit) Slots() []int { return engine.SlotsOf(p.lease()) }
 
 // ID is the hold id, as it stands in Redis and as Inspect shows it. If the permits were passed on
