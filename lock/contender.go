@@ -55,8 +55,8 @@ func (c *contender) wait(d denial) error {
 	}
 	// Waiters must not all try at once, nor at the very moment the key expires.
 	pause := poll - rand.N(poll/3)
-	if d.ttl > 0 && d.ttl < pause {
-		pause = d.ttl + rand.N(10*time.Millisecond)
+	if d.free > 0 && d.free < pause {
+		pause = d.free + rand.N(10*time.Millisecond)
 	}
 	until := time.Now().Add(pause)
 	if err := c.sleep(wake, nil, pause); err != nil {

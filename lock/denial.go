@@ -6,6 +6,7 @@ import "time"
 type denial struct {
 	holder string        // the hold that has the lock, or a part of its nodes, or whose turn it is
 	ttl    time.Duration // what the holder has left; negative: no TTL
+	free   time.Duration // until a quorum of nodes may be free; 0: not known
 	about  description   // of the holder
 	sure   bool          // a quorum agrees on the holder: it is worth waiting for the release
 	nodes  int           // that agree on it

@@ -2,6 +2,8 @@ package lock
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/kind"
 	"github.com/holdfast-go/holdfast/redlock"
@@ -39,6 +41,7 @@ func (e *engine) denied(b *redlock.Ballot) denial {
 	if e.numbered != nil && d.sure {
 		d.mixed = mixed(b, e)
 	}
+	d.free = e.free(b)
 	// With a quorum of nodes answering, rivals are the reason; without, it is the nodes.
 	if len(holders) == 0 || g.Size()-failed < g.Quorum() {
 		d.err = b.Err()
@@ -85,6 +88,34 @@ func (e *engine) sees(d *denial, holders map[string]int, a redlock.Answer) (fore
 	}
 	family, ours := kind.FamilyOf(seen.Holder)
 	return ours && family != e.kind.Family()
+}
+
+// free returns how long it takes until a quorum of nodes may be free, as far as a lost ballot tells, or 0.
+// A quorum of refusals decides a ballot, and a node may refuse because it has yet to hear of a release
+// of which others, and the caller, have heard. So what counts is not the node that has the lock for
+// longest, but the first one that completes a quorum; and a node whose answer is missing may be free.
+func (e *engine) free(b *redlock.Ballot) time.Duration {
+	g := e.client.group
+	left := make([]time.Duration, 0, 8)
+	for i := range g.Size() {
+		a := b.Answer(i)
+		if a.Err != nil {
+			continue
+		}
+		var ttl time.Duration
+		if a.Vote == redlock.No {
+			seen, _ := e.kind.Acquired(a.Reply)
+			ttl = seen.TTL
+		}
+		if ttl >= 0 { // a key without a TTL stays
+			left = append(left, ttl)
+		}
+	}
+	if len(left) < g.Quorum() {
+		return 0
+	}
+	slices.Sort(left)
+	return left[g.Quorum()-1]
 }
 
 // mixed returns the holds that nodes named in their refusals; nil: a quorum named the same one.

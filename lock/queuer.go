@@ -152,8 +152,8 @@ func (q *queuer) wait(d denial) error {
 	// the end of a crashed holder needs a timer, and only the head looks for it.
 	pause := idlePoll
 	switch {
-	case q.next && d.ttl > 0:
-		pause = min(pause, d.ttl)
+	case q.next && d.free > 0:
+		pause = min(pause, d.free)
 	case q.dying > 0:
 		pause = q.dying
 	case q.next && !c.listening():

@@ -524,6 +524,53 @@ func TestAMinHoldIsNoLongerWhereANodeHearsOfTheUnlockLate(t *testing.T) {
 	}
 }
 
+// What stays taken ends without a word. A waiter that was told of it may ask before a node has heard of the
+// release, and that node's answer may be among those that decide.
+func TestANodeThatHasYetToHearOfAReleaseDelaysNobodyBehindWhatStaysTaken(t *testing.T) {
+	const least = 700 * time.Millisecond
+	kept := lock.WithMinHold(least)
+	for name, c := range map[string]struct {
+		have    func(*process, ...lock.Option) lock.Locker
+		release interface{ Call() lua.Call }
+		want    func(*process) lock.Locker
+	}{
+		"a writer behind readers": {
+			func(p *process, opts ...lock.Option) lock.Locker {
+				return readwrite.New(p.locks, "orders", opts...).RLocker()
+			},
+			lua.RWRelease{},
+			func(p *process) lock.Locker { return readwrite.New(p.locks, "orders") },
+		},
+		"one who wants all permits": {
+			func(p *process, opts ...lock.Option) lock.Locker { return p.permits(2, opts...).Locker(1) },
+			lua.PermitRelease{},
+			func(p *process) lock.Locker { return p.permits(2).Locker(2) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+				first := w.lock(c.have(w.process(), kept))
+				second := w.lock(c.have(w.process()))
+				since := time.Now()
+				waiter := wait(bg, c.want(w.process()))
+				time.Sleep(50 * time.Millisecond)
+				require.NoError(t, first.Unlock(bg))
+				time.Sleep(50 * time.Millisecond)
+				late, slow := w.nodes[1], w.nodes[len(w.nodes)/2+1:]
+				late.Refuse(runs(c.release))
+				each(slow, func(n *virtual.Node) { n.SetDelay(0, 5*time.Millisecond) })
+				require.NoError(t, second.Unlock(bg))
+				time.Sleep(10 * time.Millisecond)
+				late.Refuse(nil)
+				next := await(t, waiter)
+				require.NoError(t, next.err)
+				require.GreaterOrEqual(t, next.at.Sub(since), least-2*time.Millisecond)
+				require.Less(t, next.at.Sub(since), least+50*time.Millisecond)
+			})
+		})
+	}
+}
+
 // A node may hear of it after the others. Its own word comes as no news then, so it is asked again.
 func TestAWaiterAsksAgainWhereANodeHasYetToHearThatALockStaysTaken(t *testing.T) {
 	const least = 700 * time.Millisecond

@@ -219,10 +219,18 @@ var fairWaiterMutants = []Mutant{
 	{
 		Name:    "the head does not wait for the holder's end",
 		File:    "lock/queuer.go",
-		Old:     "case q.next && d.ttl > 0:",
-		New:     "case q.next && d.ttl < 0:",
+		Old:     "case q.next && d.free > 0:",
+		New:     "case q.next && d.free < 0:",
 		Package: "lock",
 		Tests:   "^TestHeadLooksWhenACrashedHoldersKeyEnds$",
+	},
+	{
+		Name:    "the head waits for the node that has the lock for longest",
+		File:    "lock/deny.go",
+		Old:     "return left[g.Quorum()-1]",
+		New:     "return left[len(left)-1]",
+		Package: "lock",
+		Tests:   "^TestANodeThatHasYetToHearOfAReleaseDelaysNobodyBehindWhatStaysTaken$",
 	},
 	{
 		Name:    "a waiter lives for twice its heartbeat",

@@ -55,7 +55,7 @@ var lockWaitMutants = []Mutant{
 	{
 		Name:    "nobody looks when the holder's key ends",
 		File:    "lock/contender.go",
-		Old:     "if d.ttl > 0 && d.ttl < pause {",
+		Old:     "if d.free > 0 && d.free < pause {",
 		New:     "if false {",
 		Package: "lock",
 		Tests:   "^TestCrashedHolderBlocksNoLongerThanItsTTL$",
@@ -85,10 +85,10 @@ var lockWaitMutants = []Mutant{
 		File: "lock/attempt.go",
 		Old: `	if c.draining {
 		c.mu.Unlock()
-		return false`,
+		return nil, false`,
 		New: `	if false {
 		c.mu.Unlock()
-		return false`,
+		return nil, false`,
 		Package: "lock",
 		Tests:   "^TestGrantThatRacesCloseIsGivenBack$",
 	},
@@ -104,8 +104,8 @@ var lockWaitMutants = []Mutant{
 	{
 		Name:    "who had it before is not told of the next one",
 		File:    "lock/attempt.go",
-		Old:     "		before.lose(cmp.Or(gone[before], ReasonGone))",
-		New:     "		_ = cmp.Or(gone[before], ReasonGone)",
+		Old:     "		before.lose(cmp.Or(known[before], ReasonGone))",
+		New:     "		_ = cmp.Or(known[before], ReasonGone)",
 		Package: "lock",
 		Tests:   "^TestAHolderLearnsAtOnceThatAnotherOfItsProcessHasTheLock$",
 	},
