@@ -20,11 +20,11 @@ func (c Call) Script() *Script { return c.script }
 
 // Key is the first key of c, which names the lock that c is about; empty if it has none.
 func (c Call) Key() string {
-	if keys := c.keys(); len(keys) > 0 {
-		key, _ := keys[0].(string)
-		return key
+	if len(c.args) < 4 || c.args[2].(int) == 0 {
+		return ""
 	}
-	return ""
+	key, _ := c.args[3].(string)
+	return key
 }
 
 func (c Call) keys() []any {
@@ -65,8 +65,10 @@ func (c Call) Asking() Call {
 	return c
 }
 
-// Run runs c on one client and returns its reply.
-func (c Call) Run(ctx context.Context, client redis.UniversalClient) (any, error) {
+// Run runs c on one client, or on a single connection of one, and returns its reply.
+func (c Call) Run(ctx context.Context, client interface {
+	Process(context.Context, redis.Cmder) error
+}) (any, error) {
 	cmd := c.Cmd(ctx)
 	if err := client.Process(ctx, cmd); !IsNoScript(err) {
 		return cmd.Val(), c.Explain(err)

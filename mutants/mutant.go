@@ -35,6 +35,7 @@ func mutants() []Mutant {
 		luaTokenMutants,
 		luaCallMutants,
 		redlockBallotMutants,
+		redlockStickyMutants,
 		redlockLaneMutants,
 		togetherMutants,
 		trialMutants,

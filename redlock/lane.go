@@ -34,6 +34,7 @@ type lane struct {
 	retired  bool // closed because it is not needed any more: another takes what comes
 	queue    []*op
 	window   window
+	sticky   sticky
 	busy     int           // runners at work, a caller in runHere included
 	stuck    int           // runners whose flight is stuck
 	boarding bool          // a runner that help started has yet to look at the queue
@@ -169,5 +170,7 @@ func (l *lane) join() {
 	l.runners.Wait()
 	l.mu.Lock()
 	l.sweeper.Stop()
+	conn := l.sticky.drop()
 	l.mu.Unlock()
+	putBack(conn)
 }

@@ -26,7 +26,7 @@ type node struct {
 	// answers are still read; a caller's own command does not. Only a plain client can be told how
 	// long to wait; for others, quick is nil.
 	patient redis.UniversalClient
-	quick   redis.UniversalClient
+	quick   *redis.Client
 
 	batching batching
 
@@ -197,7 +197,13 @@ func (n *node) flyOne(ctx context.Context, client redis.UniversalClient, f *flig
 	if !ok {
 		return unsent
 	}
-	reply, err := call.Run(ctx, client)
+	var reply any
+	var err error
+	if f.conn != nil {
+		reply, err = call.Run(ctx, f.conn)
+	} else {
+		reply, err = call.Run(ctx, client)
+	}
 	return n.land(f, o, reply, err)
 }
 

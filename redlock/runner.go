@@ -4,6 +4,8 @@ import (
 	"context"
 	"runtime"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 const (
@@ -84,7 +86,9 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < l.timeout || ctx.Err() != nil {
 		return false
 	}
-	l.mu.Lock()
+	if !l.mu.TryLock() {
+		return false // others are here, so it is not idle
+	}
 	if l.closed || l.busy > 0 || l.failing || !l.node.known() ||
 		len(l.queue) > maxHere || len(l.queue) > 0 && l.window.width > 1 || len(l.queue) == 0 && o == nil {
 		l.mu.Unlock()
@@ -103,17 +107,25 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 	f := l.window.depart(l.queue)
 	l.queue = nil // the flight owns the array
 	f.here = true
+	var stale *redis.Conn
+	if len(f.ops) == 1 {
+		f.conn, stale = l.sticky.take(l.node, f.start)
+	}
 	until := f.ops[len(f.ops)-1].expires
 	if l.over == nil {
 		l.over = make(chan struct{})
 	}
 	bounded := &bound{Context: ctx, until: until, over: l.over}
 	l.mu.Unlock()
+	putBack(stale)
 
 	end := l.node.fly(bounded, l.node.quick, f)
 	l.learn(f)
 
 	l.mu.Lock()
+	if stale = l.sticky.put(f.conn, end == answered); l.sticky.conn != nil {
+		l.arm(l.sticky.idle(l.timeout))
+	}
 	rest := l.land(f, end)
 	more, closed := len(l.queue) > 0, l.closed
 	switch {
@@ -123,6 +135,7 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 		l.wakeMain()
 	}
 	l.mu.Unlock()
+	putBack(stale)
 	l.settle(rest)
 	if more && closed {
 		l.drain() // the main runner may have ended

@@ -1,6 +1,10 @@
 package redlock
 
-import "time"
+import (
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
 
 // arm makes the sweeper fire at t at the latest. In a row of ballots it is set for the first of
 // them, so that each costs a comparison and not a timer. Called with mu held.
@@ -72,6 +76,10 @@ func (l *lane) sweep() {
 			}
 		}
 	}
+	var stale *redis.Conn
+	if l.sticky.conn != nil && overdue(l.sticky.idle(l.timeout)) {
+		stale = l.sticky.drop()
+	}
 	kept := make([]*op, 0, len(l.queue))
 	for _, o := range l.queue {
 		expires := o.expires
@@ -104,6 +112,7 @@ func (l *lane) sweep() {
 	down := l.isDown()
 	l.mu.Unlock()
 
+	putBack(stale)
 	for _, o := range late {
 		o.timeout(l.node, down)
 	}

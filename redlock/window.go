@@ -2,6 +2,8 @@ package redlock
 
 import (
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 const (
@@ -69,11 +71,12 @@ type inFlight struct {
 type flight struct {
 	ops     []*op
 	start   time.Time
-	beside  bool  // another was away at the same time
-	indexed bool  // in window.keys
-	stuck   bool  // every op has timed out
-	here    bool  // on a caller's goroutine
-	silence error // why the node did not answer; nil: it did
+	beside  bool        // another was away at the same time
+	indexed bool        // in window.keys
+	stuck   bool        // every op has timed out
+	here    bool        // on a caller's goroutine
+	conn    *redis.Conn // it goes over this one; nil: over any of the client's
+	silence error       // why the node did not answer; nil: it did
 
 	exchange       // what node.fly sends
 	sent     []*op // whose calls those are

@@ -1,0 +1,84 @@
+package redlock
+
+import (
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// closely is how soon a caller's command has to leave after the one before, so that the
+	// connection of that one need not be looked at again.
+	closely = time.Millisecond
+	// steadily is the number of commands, each closely behind another, from which a connection is
+	// kept for the next.
+	steadily = 8
+	// keepTime is the longest time for which a connection is kept: the pool limits the age of
+	// connections, and learns of it only when it has them.
+	keepTime = time.Second
+	// ample is the least number of connections of a client that can do without one.
+	ample = 8
+)
+
+// A sticky connection is one of the client's connections, kept out of its pool while callers run
+// command after command themselves. For each command, go-redis takes a connection from the pool,
+// asks the system whether it is still open, and puts it back: for a near node, that is a fifteenth
+// of what such a caller waits for. A connection over which an answer came less than a millisecond
+// ago need not be asked: a command on it that fails is no different from one that was already on its
+// way.
+//
+// The connection goes back to the pool after an error, and soon after the last of these commands.
+// It is guarded by the lane's mu.
+type sticky struct {
+	conn  *redis.Conn // nil: there is none, or a command is under way on it
+	taken time.Time   // when it was taken out of the pool
+	used  time.Time   // when the last command left
+	row   int         // the number of commands that left closely behind another
+}
+
+// take returns the connection over which a command should leave now, or nil if that is any in the
+// pool; and one that has to go back there, or nil.
+func (s *sticky) take(n *node, now time.Time) (conn, stale *redis.Conn) {
+	follows := now.Sub(s.used) < closely
+	s.used = now
+	if !follows {
+		s.row = 0
+		return nil, s.drop()
+	}
+	if s.row++; s.row < steadily {
+		return nil, nil
+	}
+	if conn = s.drop(); conn != nil && now.Sub(s.taken) >= keepTime {
+		conn, stale = nil, conn
+	}
+	if conn == nil && n.connections() >= ample {
+		conn, s.taken = n.quick.Conn(), now
+	}
+	return conn, stale
+}
+
+// put keeps a connection that was taken, if the answer came over it. Otherwise, it returns what has
+// to go back to the pool.
+func (s *sticky) put(conn *redis.Conn, answered bool) (stale *redis.Conn) {
+	if conn == nil || !answered {
+		return conn
+	}
+	s.conn = conn
+	return nil
+}
+
+// drop returns the connection that is kept, or nil, and keeps it no more.
+func (s *sticky) drop() (conn *redis.Conn) {
+	conn, s.conn = s.conn, nil
+	return conn
+}
+
+// idle returns when the connection has been idle for long enough to go back to the pool.
+func (s *sticky) idle(timeout time.Duration) time.Time { return s.used.Add(timeout) }
+
+// putBack gives conn, unless it is nil, back to the pool, which closes it if it is broken.
+func putBack(conn *redis.Conn) {
+	if conn != nil {
+		_ = conn.Close()
+	}
+}
