@@ -55,7 +55,10 @@ type core struct {
 
 // tasks are the trace tasks of holds that began while a trace was recorded. The zero value is empty
 // and ready to use.
-type tasks struct{ of sync.Map }
+type tasks struct {
+	of sync.Map
+	n  atomic.Int64 // how many there are: as a rule none, and nothing is looked up
+}
 
 // enter begins a call that Close waits for, unless the client is closed.
 func (c *core) enter() error {

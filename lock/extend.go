@@ -89,7 +89,7 @@ func (h *hold) extend(ctx context.Context, ttl time.Duration) (validity time.Tim
 // extension asks every node to extend the hold by ttl.
 func (t *tenure) extension(ttl time.Duration) redlock.Motion {
 	t.mu.Lock()
-	count, token, noted, reads := t.count(), t.reserve.top, !t.written.IsZero(), t.reads
+	count, token, noted, reads := t.count(), t.reserve.top, t.noting != nil, t.reads
 	lasts := t.lasting(ttl)
 	t.mu.Unlock()
 	e := lua.Extend{

@@ -15,6 +15,9 @@ import (
 
 // stays returns how long the lock stays taken after a release.
 func (t *tenure) stays() time.Duration {
+	if t.engine.set.minHold == 0 {
+		return 0
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.minimum()
@@ -54,7 +57,7 @@ func (t *tenure) keeping(d time.Duration) redlock.Motion {
 	t.dismiss() // those that were served have no release to leave with
 	over := time.Now().Add(d)
 	t.mu.Lock()
-	noted, until := !t.written.IsZero(), t.outlives()
+	noted, until, found := t.noting != nil, t.outlives(), t.found()
 	t.mu.Unlock()
 	left := func() time.Duration { return max(time.Millisecond, time.Until(over)) }
 	var narrow func() lua.Call
@@ -66,7 +69,7 @@ func (t *tenure) keeping(d time.Duration) redlock.Motion {
 		Call:      t.keepCall(d, noted),
 		Removal:   func(_, _ bool) lua.Call { return t.keepCall(left(), noted) },
 		Yes:       t.engine.vacated,
-		Found:     t.found(),
+		Found:     found,
 		Narrow:    narrow,
 		Removes:   true,
 		Footprint: t.footprint,

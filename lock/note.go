@@ -36,19 +36,22 @@ func (t *tenure) write() {
 		t.mu.Unlock()
 		return
 	}
-	due := now.Sub(t.written) >= noteAge && (t.describes() || now.Sub(t.since) >= t.ttl/8)
-	life := max(set.extended(max(t.ttl, t.longest)), set.granted())
-	lacking := t.unnoted
-	t.unnoted = nil
-	if due {
-		t.written = now
+	var lacking []bool
+	n := t.noting
+	if n != nil {
+		lacking, n.lacking = n.lacking, nil
 	}
+	due := (n == nil || now.Sub(n.written) >= noteAge) && (t.describes() || now.Sub(t.since) >= t.ttl/8)
+	if due {
+		t.noting = &noting{written: now}
+	}
+	life := max(set.extended(max(t.ttl, t.longest)), set.granted())
 	since := t.since
 	t.mu.Unlock()
 	if !due && lacking == nil {
 		return
 	}
-	n := lua.Note{
+	note := lua.Note{
 		Keys:  t.keys(),
 		Hold:  t.id,
 		Label: c.label,
@@ -56,9 +59,9 @@ func (t *tenure) write() {
 		Age:   max(now.Sub(since), 0),
 		Life:  life,
 	}
-	call := n.Call()
+	call := note.Call()
 	if k := t.engine.numbered; k != nil {
-		call = k.Note(t.request(), n)
+		call = k.Note(t.request(), note)
 	}
 	m := redlock.Motion{Name: "note", Call: call, Yes: lua.ParseNoted}
 	if !due {
@@ -78,15 +81,15 @@ func (t *tenure) gave(node int) {
 	c := t.engine.client
 	c.given[node].Add(1)
 	t.mu.Lock()
-	written := !t.written.IsZero()
-	if written {
-		if t.unnoted == nil {
-			t.unnoted = make([]bool, c.group.Size())
+	n := t.noting
+	if n != nil {
+		if n.lacking == nil {
+			n.lacking = make([]bool, c.group.Size())
 		}
-		t.unnoted[node] = true
+		n.lacking[node] = true
 	}
 	t.mu.Unlock()
-	if written && t.describes() {
+	if n != nil && t.describes() {
 		t.write()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // An owner is the identity that may re-enter. Within one process, its address identifies it.
@@ -83,16 +84,17 @@ type slot struct {
 	client *core
 	key    string
 
-	users int32 // callers that need the slot; guarded by owner.mu
+	hold  atomic.Pointer[hold] // nil: none
+	users int32                // callers that need the slot; guarded by owner.mu
 
 	// taken is set while a command about this hold is in progress, so that count follows count, and
 	// nothing follows the release. It is never taken while waiting for another owner. Releases come
 	// before acquisitions, and otherwise the order is first come, first served. So nobody waits for
-	// longer than the rounds of those before. It is guarded by mu, like all fields below.
+	// longer than the rounds of those before. It is guarded by mu, like all fields below, and like changes
+	// of hold.
 	taken   bool
 	mu      sync.Mutex
 	lines   *lines        // nil: nobody waits for it
-	hold    *hold         // nil: none
 	changed chan struct{} // closed when hold is set; nil: nobody listens
 }
 
@@ -234,18 +236,14 @@ func (s *slot) give() {
 }
 
 // held returns the hold that the owner has, lost or not, until its last lease is unlocked.
-func (s *slot) held() *hold {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.hold
-}
+func (s *slot) held() *hold { return s.hold.Load() }
 
 // set makes h, for which s was claimed, the owner's hold, and notifies waiting calls of the same
 // owner.
 func (s *slot) set(h *hold) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.hold = h
+	s.hold.Store(h)
 	if s.changed != nil {
 		close(s.changed)
 		s.changed = nil
@@ -255,9 +253,9 @@ func (s *slot) set(h *hold) {
 // clear forgets h.
 func (s *slot) clear(h *hold) {
 	s.mu.Lock()
-	cleared := s.hold == h
+	cleared := s.hold.Load() == h
 	if cleared {
-		s.hold = nil
+		s.hold.Store(nil)
 	}
 	s.mu.Unlock()
 	if cleared {
@@ -269,7 +267,7 @@ func (s *slot) clear(h *hold) {
 func (s *slot) change() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.hold != nil {
+	if s.hold.Load() != nil {
 		return closed
 	}
 	if s.changed == nil {

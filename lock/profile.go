@@ -28,6 +28,7 @@ func (c *call) label() (end func()) {
 func (s *tasks) begin(ctx context.Context, h *hold) {
 	ctx, task := trace.NewTask(ctx, holding)
 	trace.Logf(ctx, "lock", "%s, hold %s, token %d", h.engine.name, h.name(), h.token)
+	s.n.Add(1)
 	s.of.Store(h, task)
 	if h.isOver() {
 		s.end(h)
@@ -35,7 +36,11 @@ func (s *tasks) begin(ctx context.Context, h *hold) {
 }
 
 func (s *tasks) end(h *hold) {
+	if s.n.Load() == 0 {
+		return
+	}
 	if task, ok := s.of.LoadAndDelete(h); ok {
+		s.n.Add(-1)
 		task.(*trace.Task).End()
 	}
 }

@@ -50,12 +50,16 @@ func (t *tenure) lineUp(b *redlock.Ballot) {
 	c := t.engine.client
 	c.mu.Lock()
 	t.mu.Lock()
+	var behind []*place
 	for _, p := range t.contest.queue {
 		if p.ticket > 0 && p.ticket < limit && p.opened.Before(b.Start()) {
-			t.run = append(t.run, p)
+			behind = append(behind, p)
 		}
 	}
-	slices.SortFunc(t.run, func(a, b *place) int { return cmp.Or(cmp.Compare(a.ticket, b.ticket), cmp.Compare(a.id, b.id)) })
+	if behind != nil {
+		slices.SortFunc(behind, func(a, b *place) int { return cmp.Or(cmp.Compare(a.ticket, b.ticket), cmp.Compare(a.id, b.id)) })
+		t.running().next = behind
+	}
 	next := t.nextInRun()
 	t.mu.Unlock()
 	c.mu.Unlock()
@@ -69,14 +73,15 @@ func (t *tenure) lineUp(b *redlock.Ballot) {
 // have is not free for the next one before that, so it happens at once.
 func (t *tenure) served(w *tenure) {
 	t.mu.Lock()
-	t.leaving = append(t.leaving, w)
+	r := t.running()
+	r.leaving = append(r.leaving, w)
 	now := t.ended || t.engine.shared != nil // if it has ended, the release may have been sent
 	switch {
 	case now:
-	case t.dismissal == nil:
-		t.dismissal = time.AfterFunc(maxServed, t.dismiss)
+	case r.dismissal == nil:
+		r.dismissal = time.AfterFunc(maxServed, t.dismiss)
 	default:
-		t.dismissal.Reset(maxServed)
+		r.dismissal.Reset(maxServed)
 	}
 	t.mu.Unlock()
 	if now {
@@ -98,14 +103,18 @@ func (t *tenure) numberOf(p *place) int {
 // nextInRun returns the next waiter of the run; nil: there is none, or it cannot be served now, as it
 // asks the nodes. Called with mu and t.mu held.
 func (t *tenure) nextInRun() *place {
-	for len(t.run) > 0 && t.run[0].isGone() {
-		t.run[0] = nil
-		t.run = t.run[1:]
-	}
-	if len(t.run) == 0 || t.run[0].attempts {
+	r := t.run
+	if r == nil {
 		return nil
 	}
-	return t.run[0]
+	for len(r.next) > 0 && r.next[0].isGone() {
+		r.next[0] = nil
+		r.next = r.next[1:]
+	}
+	if len(r.next) == 0 || r.next[0].attempts {
+		return nil
+	}
+	return r.next[0]
 }
 
 // isGone reports whether p, a queuer's place, needs no turn: it has left or has had it, gives up, or

@@ -54,17 +54,28 @@ type tenure struct {
 	dates      dates         // of the ward
 	renewAt    time.Time     // the next renewal, if a lease wants one
 	renewing   chan struct{} // closed when the renewal in flight is decided; nil: none
-	written    time.Time     // when its description was written; zero: it was not
-	unnoted    []bool        // nodes that were given it since, and lack the description; nil: none
+	noting     *noting       // its description, once that has been written
 	last       error         // what the last round of renewals came to, if it failed
 	joining    *joining      // of one that others may join: whether they may now; nil: of any other
 	serving    *serving      // of one that writes: of the turns within it; nil: of any other. Set before it is known
 	*numbering               // of a semaphore's; nil: of any other
-	run        []*place      // of a fair lock's: the queuers here that may follow within it, the next one first
-	leaving    []*tenure     // those of queuers that have followed, and are still in the queues on the nodes
-	dismissal  *time.Timer   // has them leave before its release; nil: there were none yet
-	along      []string      // ids of those that leave with its release
+	run        *run          // of a fair lock's: the queuers here that follow within it; nil: there were none yet
 	pause      time.Duration // until it is renewed because a node lacks it; 0: none has of late
+}
+
+// A noting is the description of a tenure as the nodes have it. It is guarded by the tenure's mu.
+type noting struct {
+	written time.Time // when it was sent to all
+	lacking []bool    // nodes that were given the hold since, and lack its description; nil: none
+}
+
+// A run is the part of a fair lock's tenure that is about the waiters served within it. It is guarded by the
+// tenure's mu.
+type run struct {
+	next      []*place    // that may be served within the tenure, the next one first
+	leaving   []*tenure   // of those that were served, and are still in the queues on the nodes
+	dismissal *time.Timer // has them leave before the release; nil: there were none yet
+	along     []string    // ids of those that leave with the release
 }
 
 // dates are the dates that a ward was set to.
@@ -113,8 +124,29 @@ func (t *tenure) leave(h *hold) {
 	t.present = t.present[:last]
 }
 
+// running returns the run of t, which it has from then on. Called with mu held.
+func (t *tenure) running() *run {
+	if t.run == nil {
+		t.run = new(run)
+	}
+	return t.run
+}
+
+// leaves returns those that are still in the queues on the nodes, and leave now. Called with mu held.
+func (t *tenure) leaves() (leaving []*tenure) {
+	if t.run != nil {
+		leaving, t.run.leaving = t.run.leaving, nil
+	}
+	return leaving
+}
+
 // stop has nothing passed on within t, and nothing renewed, from now on. Called with mu held.
-func (t *tenure) stop(reason Reason) { t.ended, t.reason, t.run = true, reason, nil }
+func (t *tenure) stop(reason Reason) {
+	t.ended, t.reason = true, reason
+	if t.run != nil {
+		t.run.next = nil
+	}
+}
 
 // leases returns the leases of the holds in progress that are not over. Called with mu held.
 func (t *tenure) leases() iter.Seq[*Lease] {
@@ -212,8 +244,11 @@ func (t *tenure) schedule() {
 		return
 	}
 	var next dates
-	now := time.Now()
+	var now time.Time // which is read only if a lease is renewed for a limited time
 	for l := range t.leases() {
+		if l.renewUntil != nil && now.IsZero() {
+			now = time.Now()
+		}
 		if next.endAt.IsZero() || l.deadline.Before(next.endAt) {
 			next.endAt = l.deadline
 		}

@@ -20,7 +20,7 @@ const lastCall = 2 * time.Second
 // successor is nil unless the release is quiet and of a lock with a queue.
 func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 	t.footprint.Close()
-	until, sends := t.takeAlong()
+	until, found, sends := t.takeAlong()
 	next := ""
 	if successor != nil {
 		next = successor.id
@@ -29,7 +29,7 @@ func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 		Name:      "release",
 		Call:      t.releaseCall(next, quiet, 0, false),
 		Removal:   t.removal(next, quiet),
-		Found:     t.found(),
+		Found:     found,
 		Narrow:    t.narrow(),
 		Yes:       t.engine.vacated,
 		Removes:   true,
@@ -42,15 +42,14 @@ func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
 
 // takeAlong has the release of t take those that were served within it out of the queues. One that a
 // node may yet queue leaves by a command of its own, sent with the release. takeAlong returns a time by
-// which nodes can no longer have any of them, or t itself, and whether there are such commands.
-func (t *tenure) takeAlong() (until time.Time, sends bool) {
+// which nodes can no longer have any of them, or t itself; found; and whether there are such commands.
+func (t *tenure) takeAlong() (until time.Time, found func(reply any) bool, sends bool) {
 	t.mu.Lock()
-	leaving := t.leaving
-	t.leaving = nil
-	if t.dismissal != nil {
-		t.dismissal.Stop()
+	leaving := t.leaves()
+	if t.run != nil && t.run.dismissal != nil {
+		t.run.dismissal.Stop()
 	}
-	until = t.outlives()
+	until, found = t.outlives(), t.found()
 	t.mu.Unlock()
 	for _, w := range leaving {
 		w.footprint.Close()
@@ -63,27 +62,28 @@ func (t *tenure) takeAlong() (until time.Time, sends bool) {
 		outlives := w.outlives()
 		w.mu.Unlock()
 		t.mu.Lock()
-		t.along = append(t.along, w.id)
+		t.run.along = append(t.run.along, w.id)
 		t.mu.Unlock()
 		if outlives.After(until) {
 			until = outlives
 		}
 	}
-	return until, sends
+	return until, found, sends
 }
 
 // dismiss takes those that were served within t out of the queues, without the release of t.
 func (t *tenure) dismiss() {
 	t.mu.Lock()
-	leaving := t.leaving
-	t.leaving = nil
+	leaving := t.leaves()
 	t.mu.Unlock()
 	if len(leaving) == 0 {
 		return
 	}
 	first := leaving[0]
 	first.mu.Lock()
-	first.leaving = leaving[1:]
+	if len(leaving) > 1 {
+		first.running().leaving = leaving[1:]
+	}
 	first.mu.Unlock()
 	first.vacate(false)
 }
@@ -94,7 +94,10 @@ func (t *tenure) releaseCall(successor string, quiet bool, mark time.Duration, a
 	r := t.request()
 	r.Successor, r.Again = successor, again
 	t.mu.Lock()
-	r.Undo, r.Noted, r.Served = !t.leased(), !t.written.IsZero(), t.along
+	r.Undo, r.Noted = !t.leased(), t.noting != nil
+	if t.run != nil {
+		r.Served = t.run.along
+	}
 	if !r.Undo && !t.reads {
 		r.Token = t.reserve.last
 	}
@@ -148,10 +151,8 @@ func (e *engine) vacated(reply any) (bool, error) {
 }
 
 // found returns how a reply to a release says that the node had the hold. Only of a lease does
-// anybody want to know.
+// anybody want to know. Called with mu held.
 func (t *tenure) found() func(reply any) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if !t.leased() {
 		return nil
 	}

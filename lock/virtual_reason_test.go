@@ -305,3 +305,27 @@ func TestReasonsHaveNames(t *testing.T) {
 	}
 	require.Equal(t, "reason 200", lock.Reason(200).String())
 }
+
+// To ask takes time, which counts: the hold is granted as of when it was asked for.
+func TestAGrantIsValidAlthoughTheNodesWereAskedWhyTheHoldBeforeIsGone(t *testing.T) {
+	const trip = 60 * time.Millisecond
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.queue())
+		waiter := wait(bg, p.queue(lock.WithTTL(trip*7/4), lock.WithoutWatchdog()))
+		time.Sleep(100 * time.Millisecond)
+		operator := w.process().queue()
+		_, err := operator.Inspect(bg)
+		require.NoError(t, err)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+		ended, err := operator.ForceUnlock(bg)
+		require.NoError(t, err)
+		require.True(t, ended)
+		time.Sleep(10 * trip)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 0) })
+		next := await(t, waiter)
+		require.NoError(t, next.err)
+		require.True(t, next.lease.Deadline().After(next.at), "valid until %v at %v", next.lease.Deadline(), next.at)
+		awaitEnd(t, l)
+	})
+}

@@ -20,11 +20,17 @@ type Acquire struct {
 // Call makes the call.
 func (a Acquire) Call() Call {
 	token, void := a.Keys.tokenAndVoid()
-	args := append(newCall(acquireScript, 4, 4), a.Keys.Lock, token, void)
+	keys, argv := 3, 3
+	if a.Noted {
+		keys++
+	}
+	if a.Guard > 0 {
+		argv++
+	}
+	args := append(newCall(acquireScript, keys, argv), a.Keys.Lock, token, void)
 	if a.Noted {
 		args = append(args, a.Keys.Note())
 	}
-	args[2] = len(args) - 3
 	args = append(args, a.Hold, Millis(a.TTL), Millis(a.Retention))
 	return Call{script: acquireScript, args: withGuard(args, a.Guard)}
 }

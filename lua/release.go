@@ -21,7 +21,11 @@ func (r Release) Call() Call {
 	if r.Quiet {
 		channel = noChannel
 	}
-	args := append(newCall(releaseScript, 4, 4), r.Keys.Lock)
+	keys, argv := 1, 2 // as a rule
+	if r.Mark > 0 || r.Undo || r.Noted {
+		keys, argv = 4, 4
+	}
+	args := append(newCall(releaseScript, keys, argv), r.Keys.Lock)
 	if r.Mark > 0 || r.Undo || r.Noted {
 		args = append(args, r.Keys.Void())
 	}

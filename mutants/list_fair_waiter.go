@@ -61,7 +61,7 @@ var fairWaiterMutants = []Mutant{
 	{
 		Name:    "who was served stays in the queues until the tenure ends",
 		File:    "lock/run.go",
-		Old:     "		t.dismissal = time.AfterFunc(maxServed, t.dismiss)\n",
+		Old:     "		r.dismissal = time.AfterFunc(maxServed, t.dismiss)\n",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestWhoWasServedWithinATenure",

@@ -206,8 +206,8 @@ var lockLingerMutants = []Mutant{
 	{
 		Name:    "a forced end is only an end to a process that has the lock next",
 		File:    "lock/attempt.go",
-		Old:     "gone[before] = before.askWhyGone()",
-		New:     "gone[before] = ReasonGone",
+		Old:     "c[before] = before.askWhyGone()",
+		New:     "c[before], _ = ReasonGone, before.askWhyGone",
 		Package: "lock",
 		Tests:   "^TestForceIsToldToAHolderWhoseProcessHasTheLockNext$",
 	},

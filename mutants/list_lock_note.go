@@ -5,7 +5,7 @@ var lockNoteMutants = []Mutant{
 	{
 		Name:    "nodes that forget a description are not told again",
 		File:    "lock/note.go",
-		Old:     "		t.unnoted[node] = true\n",
+		Old:     "		n.lacking[node] = true\n",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestNodesThatForgetTheDescriptionAreToldAgain$",
@@ -77,7 +77,7 @@ var lockNoteMutants = []Mutant{
 	{
 		Name:    "a note is written with each renewal",
 		File:    "lock/note.go",
-		Old:     "now.Sub(t.written) >= noteAge &&",
+		Old:     "(n == nil || now.Sub(n.written) >= noteAge) &&",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestANoteLastsAsLongAsTheHold$",
@@ -85,8 +85,8 @@ var lockNoteMutants = []Mutant{
 	{
 		Name:    "a note is written once",
 		File:    "lock/note.go",
-		Old:     "now.Sub(t.written) >= noteAge &&",
-		New:     "t.written.IsZero() &&",
+		Old:     "(n == nil || now.Sub(n.written) >= noteAge) &&",
+		New:     "n == nil &&",
 		Package: "lock",
 		Tests:   "^TestANoteIsWrittenAgain$",
 	},
@@ -95,6 +95,7 @@ var lockNoteMutants = []Mutant{
 		File:    "lock/note.go",
 		Old:     "(t.describes() || now.Sub(t.since) >= t.ttl/8)",
 		New:     "(t.describes() || !t.since.IsZero())",
+		More:    []Edit{{"lock/attempt.go", "	if t.describes() {\n", "	if t != nil {\n"}},
 		Package: "lock",
 		Tests:   "^TestTheDefaultLabelComesWithTheFirstRenewal$",
 	},

@@ -165,7 +165,7 @@ var redlockBallotMutants = []Mutant{
 	{
 		Name: "releases are taken for needless",
 		File: "redlock/op.go",
-		Old: `	needed, _ := m.Footprint.remove(o.node)
+		Old: `	needed, _ := m.Footprint.remove(int(o.node))
 	return !needed`,
 		New:     "	return true",
 		Package: "lock",

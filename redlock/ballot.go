@@ -28,6 +28,8 @@ type Motion struct {
 	// Urgent does not wait for nodes that were down when the motion was put to them, once all others
 	// have answered and are a quorum: such a node counts as silent.
 	Urgent bool
+	// Flush, for Removes, has what was prepared before be sent also to nodes that need not be asked.
+	Flush bool
 	// handshakes gives each node the time that a handshake takes.
 	handshakes bool
 	Footprint  *Footprint
@@ -37,8 +39,6 @@ type Motion struct {
 	// Removal, for Removes, makes the call for a node on which a creating command may run later,
 	// which takes a mark, or which has not confirmed an earlier call. nil: Call is used.
 	Removal func(mark, again bool) lua.Call
-	// Flush, for Removes, has what was prepared before be sent also to nodes that need not be asked.
-	Flush bool
 	// Found, for Removes, reports whether a yes has found the hold on the node. If it is set, the
 	// ballot is not decided before it is known whether a quorum had the hold, or all have answered.
 	Found func(reply any) bool
@@ -226,7 +226,7 @@ func (g *Group) newBallot(m Motion) *Ballot {
 		if m.handshakes {
 			patience = g.nodes[i].patience()
 		}
-		b.ops[i] = op{ballot: b, node: i, expires: b.start.Add(patience)}
+		b.ops[i] = op{ballot: b, node: int32(i), expires: b.start.Add(patience)}
 	}
 	return b
 }

@@ -12,7 +12,7 @@ func draft(nodes int) *Ballot {
 	b := newBallot(nodes)
 	b.group = &Group{nodes: make([]*node, nodes), quorum: nodes/2 + 1}
 	for i := range b.ops {
-		b.ops[i].ballot, b.ops[i].node = b, i
+		b.ops[i].ballot, b.ops[i].node = b, int32(i)
 	}
 	return b
 }

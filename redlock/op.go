@@ -17,11 +17,11 @@ import (
 // node's lane.
 type op struct {
 	ballot  *Ballot
-	node    int
 	lane    *lane     // it was queued in first; nil: in none
 	expires time.Time // counts as a no from then on; see also Motion.Unsent
 	counted uint64    // the count of its lane's pending releases that it is in; 0: none
-	again   bool      // it was owed
+	node    int32
+	again   bool // it was owed
 
 	// In a Cluster.
 	moves  uint8 // how often it was sent to another server
@@ -49,7 +49,7 @@ func (o *op) needless() bool {
 	if !m.Removes {
 		return false
 	}
-	needed, _ := m.Footprint.remove(o.node)
+	needed, _ := m.Footprint.remove(int(o.node))
 	return !needed
 }
 
@@ -58,7 +58,7 @@ func (o *op) needless() bool {
 // will be.
 func (o *op) owed(now time.Time) bool {
 	m := &o.ballot.motion
-	return now.Before(m.Until) || m.Footprint.open(o.node)
+	return now.Before(m.Until) || m.Footprint.open(int(o.node))
 }
 
 // call decides at the moment of sending what to send; if ok is false, nothing. Only now is it known
@@ -75,12 +75,12 @@ func (o *op) choose() (call lua.Call, ok bool) {
 	m := &o.ballot.motion
 	switch {
 	case m.Creates:
-		if !m.Footprint.create(o.node) {
+		if !m.Footprint.create(int(o.node)) {
 			o.ballot.vote(o, Answer{Vote: No, Err: errAbandoned})
 			return lua.Call{}, false
 		}
 	case m.Removes:
-		needed, mark := m.Footprint.remove(o.node)
+		needed, mark := m.Footprint.remove(int(o.node))
 		if !needed {
 			o.ballot.vote(o, Answer{Vote: Yes, unasked: true})
 			return lua.Call{}, false
@@ -103,7 +103,7 @@ func (o *op) choose() (call lua.Call, ok bool) {
 // sent to another server.
 func (o *op) recall() {
 	if m := &o.ballot.motion; m.Creates {
-		m.Footprint.created(o.node, false, true, 0)
+		m.Footprint.created(int(o.node), false, true, 0)
 	}
 }
 
@@ -135,9 +135,9 @@ func (o *op) settle(n *node, reply any, err error) (owes bool) {
 		if a.Vote == Yes {
 			grant = o.ballot.group.grants.Add(1)
 		}
-		m.Footprint.created(o.node, left, over, grant)
+		m.Footprint.created(int(o.node), left, over, grant)
 	case m.Removes && err == nil && !o.halved:
-		m.Footprint.removed(o.node)
+		m.Footprint.removed(int(o.node))
 	}
 	a.Err = n.blame(a.Err)
 	if m.Removes && isPassing(err) && time.Now().Before(o.ballot.start.Add(n.lane.timeout)) {
@@ -149,7 +149,7 @@ func (o *op) settle(n *node, reply any, err error) (owes bool) {
 	o.tell(a)
 	o.ballot.vote(o, a)
 	if m.Each != nil && err == nil {
-		m.Each(o.node, a)
+		m.Each(int(o.node), a)
 	}
 	if err != nil {
 		o.miss(a, isOutage(err)) // of which the lane learns when the flight has landed
@@ -171,7 +171,7 @@ func (o *op) conclude() {
 func (o *op) unsent(err error, down bool) (owes bool) {
 	m := &o.ballot.motion
 	if m.Removes {
-		if needed, _ := m.Footprint.remove(o.node); !needed {
+		if needed, _ := m.Footprint.remove(int(o.node)); !needed {
 			o.ballot.vote(o, Answer{Vote: Yes, unasked: true})
 			return false
 		}
@@ -204,7 +204,7 @@ func (o *op) miss(a Answer, down bool) {
 	o.missed = true
 	b.mu.Unlock()
 	if !missed {
-		b.motion.Missed(o.node, a, down)
+		b.motion.Missed(int(o.node), a, down)
 	}
 }
 
@@ -219,7 +219,7 @@ func (o *op) tell(a Answer) {
 	o.told = true
 	b.mu.Unlock()
 	if !told {
-		b.group.config.Answered(o.node, b.motion.Name, time.Since(b.start), a)
+		b.group.config.Answered(int(o.node), b.motion.Name, time.Since(b.start), a)
 	}
 }
 

@@ -60,7 +60,7 @@ func (d *pendingReleases) answered() {
 
 // note counts o if it removes a key that may still be created. Called with the lane's mu held.
 func (d *pendingReleases) note(o *op) {
-	if m := &o.ballot.motion; m.Removes && o.counted != d.count && m.Footprint.open(o.node) {
+	if m := &o.ballot.motion; m.Removes && o.counted != d.count && m.Footprint.open(int(o.node)) {
 		o.counted = d.count
 		d.open++
 	}
