@@ -13,8 +13,8 @@ var redlockStickyMutants = []Mutant{
 	{
 		Name:    "a connection is kept for a command that comes much later",
 		File:    "redlock/sticky.go",
-		Old:     "follows := now.Sub(s.used) < closely",
-		New:     "follows := now.Sub(s.used) < time.Hour",
+		Old:     "follows := now.Sub(s.used) < closely &&",
+		New:     "follows := now.Sub(s.used) < time.Hour &&",
 		Package: "redlock",
 		Tests:   "^TestAConnectionIsLookedAtAfterAPause$|^TestARestartBetweenCommandsFailsNone$",
 	},
@@ -30,7 +30,7 @@ var redlockStickyMutants = []Mutant{
 		Name:    "a connection is kept for as long as it is used",
 		File:    "redlock/sticky.go",
 		Old:     "now.Sub(s.taken) >= keepTime",
-		New:     "false",
+		New:     "now.Sub(s.taken) < 0",
 		Package: "redlock",
 		Tests:   "^TestAConnectionIsBackInThePoolOnceASecond$",
 	},
@@ -57,5 +57,13 @@ var redlockStickyMutants = []Mutant{
 		New:     "	_ = conn\n",
 		Package: "redlock",
 		Tests:   "^TestCloseGivesTheConnectionBack$",
+	},
+	{
+		Name:    "a lane that sends for callers keeps no connection",
+		File:    "redlock/runner.go",
+		Old:     "	if l.busy == 1 {\n		if c, ok",
+		New:     "	if l.busy < 1 {\n		if c, ok",
+		Package: "redlock",
+		Tests:   "^TestCommandAfterCommandGoesOverAConnectionThatIsKept$",
 	},
 }

@@ -19,9 +19,9 @@
 //
 // Each node has a lane: a queue that is drained into one pipeline at a time, or into more if the
 // node is far away or has many callers. So concurrent callers share round trips, and a caller may
-// leave without waiting. A lone caller of one node sends its commands itself, over a connection that it keeps
-// for as long as they follow each other closely. If a node has been identified as a single server, the calls of a pipeline
-// also share a command: see [lua.Batch].
+// leave without waiting. Commands that follow one another closely, each alone, go over a connection
+// that the lane keeps. If a node has been identified as a single server, the calls of a pipeline also
+// share a command: see [lua.Batch].
 //
 // A Cluster is one node, with a lane for each of its masters. Each name lives on one master, and a
 // master that is stuck or gone does not hold up the names of the others.

@@ -11,8 +11,7 @@ func (l *lane) learn(f *flight) {
 	}
 }
 
-// land records that a flight is over, and returns what remains to be done for its ops. Called with
-// mu held.
+// land records that a flight is over, and returns what remains to be done. Called with mu held.
 func (l *lane) land(f *flight, end landing) (rest unsettled) {
 	if f.stuck {
 		l.stuck--
@@ -29,13 +28,18 @@ func (l *lane) land(f *flight, end landing) (rest unsettled) {
 		l.pending.answered()
 	}
 	rest, f.unsettled = f.unsettled, unsettled{}
+	if stale := l.sticky.put(f.conn, end == answered); stale != nil {
+		rest.stale = stale
+	} else if l.sticky.conn != nil {
+		l.arm(l.sticky.idle(l.timeout))
+	}
 	l.window.land(f, end)
 	return rest
 }
 
-// settle handles the ops that their flight did not settle, now that it has landed and no longer
-// refers to them.
+// settle does what remains to be done for a flight that has landed and no longer refers to it.
 func (l *lane) settle(rest unsettled) {
+	putBack(rest.stale)
 	for _, o := range rest.owed {
 		l.owe(o)
 	}

@@ -116,6 +116,8 @@ func (n *node) known() bool { return n.identified.Load() }
 // fly sends the calls of f by client in one pipeline and settles each op. Removals that the node
 // did not confirm stay pending.
 func (n *node) fly(ctx context.Context, client redis.UniversalClient, f *flight) landing {
+	putBack(f.stale) // first, or the pool might have to make a new one
+	f.stale = nil
 	if err := n.handshake(ctx); err != nil {
 		f.silence = err
 		for _, o := range f.ops {

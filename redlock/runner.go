@@ -86,9 +86,7 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < l.timeout || ctx.Err() != nil {
 		return false
 	}
-	if !l.mu.TryLock() {
-		return false // others are here, so it is not idle
-	}
+	l.mu.Lock()
 	if l.closed || l.busy > 0 || l.failing || !l.node.known() ||
 		len(l.queue) > maxHere || len(l.queue) > 0 && l.window.width > 1 || len(l.queue) == 0 && o == nil {
 		l.mu.Unlock()
@@ -107,25 +105,18 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 	f := l.window.depart(l.queue)
 	l.queue = nil // the flight owns the array
 	f.here = true
-	var stale *redis.Conn
-	if len(f.ops) == 1 {
-		f.conn, stale = l.sticky.take(l.node, f.start)
-	}
+	l.stick(f, l.node.quick)
 	until := f.ops[len(f.ops)-1].expires
 	if l.over == nil {
 		l.over = make(chan struct{})
 	}
 	bounded := &bound{Context: ctx, until: until, over: l.over}
 	l.mu.Unlock()
-	putBack(stale)
 
 	end := l.node.fly(bounded, l.node.quick, f)
 	l.learn(f)
 
 	l.mu.Lock()
-	if stale = l.sticky.put(f.conn, end == answered); l.sticky.conn != nil {
-		l.arm(l.sticky.idle(l.timeout))
-	}
 	rest := l.land(f, end)
 	more, closed := len(l.queue) > 0, l.closed
 	switch {
@@ -135,7 +126,6 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 		l.wakeMain()
 	}
 	l.mu.Unlock()
-	putBack(stale)
 	l.settle(rest)
 	if more && closed {
 		l.drain() // the main runner may have ended
@@ -225,6 +215,11 @@ func (l *lane) take() *flight {
 		patience += time.Duration(len(ops)) * workTime
 	}
 	f := l.window.depart(ops)
+	if l.busy == 1 {
+		if c, ok := l.node.patient.(*redis.Client); ok {
+			l.stick(f, c)
+		}
+	}
 	expires, arms := f.start.Add(patience), false
 	for _, o := range ops {
 		if l.stuck > 0 {

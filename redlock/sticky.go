@@ -20,27 +20,35 @@ const (
 	ample = 8
 )
 
-// A sticky connection is one of the client's connections, kept out of its pool while callers run
-// command after command themselves. For each command, go-redis takes a connection from the pool,
-// asks the system whether it is still open, and puts it back: for a near node, that is a fifteenth
-// of what such a caller waits for. A connection over which an answer came less than a millisecond
-// ago need not be asked: a command on it that fails is no different from one that was already on its
-// way.
+// A sticky connection is one of the client's connections, kept out of its pool while a lane sends
+// command after command, each alone. For each, go-redis takes a connection from the pool, asks the
+// system whether it is still open, and puts it back: for a lone caller of a near node, that is a
+// fifteenth of the time. A connection over which an answer came less than a millisecond ago need not be
+// asked: a command on it that fails is no different from one that was already on its way.
 //
 // The connection goes back to the pool after an error, and soon after the last of these commands.
 // It is guarded by the lane's mu.
 type sticky struct {
-	conn  *redis.Conn // nil: there is none, or a command is under way on it
-	taken time.Time   // when it was taken out of the pool
-	used  time.Time   // when the last command left
-	row   int         // the number of commands that left closely behind another
+	conn   *redis.Conn   // nil: there is none, or a command is under way on it
+	client *redis.Client // whose it is
+	taken  time.Time     // when it was taken out of the pool
+	used   time.Time     // when the last command left
+	row    int           // the number of commands that left closely behind another
 }
 
-// take returns the connection over which a command should leave now, or nil if that is any in the
-// pool; and one that has to go back there, or nil.
-func (s *sticky) take(n *node, now time.Time) (conn, stale *redis.Conn) {
-	follows := now.Sub(s.used) < closely
-	s.used = now
+// stick gives f the connection over which it should leave; nil: any in client's pool. Called with mu
+// held.
+func (l *lane) stick(f *flight, client *redis.Client) {
+	if len(f.ops) == 1 {
+		f.conn, f.stale = l.sticky.take(l.node, client, f.start)
+	}
+}
+
+// take returns the connection for a command that leaves now; or one that has to go back to the pool;
+// or neither.
+func (s *sticky) take(n *node, client *redis.Client, now time.Time) (conn, stale *redis.Conn) {
+	follows := now.Sub(s.used) < closely && s.client == client
+	s.used, s.client = now, client
 	if !follows {
 		s.row = 0
 		return nil, s.drop()
@@ -48,13 +56,14 @@ func (s *sticky) take(n *node, now time.Time) (conn, stale *redis.Conn) {
 	if s.row++; s.row < steadily {
 		return nil, nil
 	}
-	if conn = s.drop(); conn != nil && now.Sub(s.taken) >= keepTime {
-		conn, stale = nil, conn
+	conn = s.drop()
+	switch {
+	case conn == nil && n.connections() >= ample:
+		conn, s.taken = client.Conn(), now
+	case conn != nil && now.Sub(s.taken) >= keepTime:
+		return nil, conn
 	}
-	if conn == nil && n.connections() >= ample {
-		conn, s.taken = n.quick.Conn(), now
-	}
-	return conn, stale
+	return conn, nil
 }
 
 // put keeps a connection that was taken, if the answer came over it. Otherwise, it returns what has

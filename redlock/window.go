@@ -83,10 +83,11 @@ type flight struct {
 	unsettled
 }
 
-// unsettled are the ops that a flight did not settle.
+// unsettled is what a flight leaves to be done.
 type unsettled struct {
-	owed  []*op  // removals that are not confirmed
-	moves []move // ops that continue on another lane
+	owed  []*op       // removals that are not confirmed
+	moves []move      // ops that continue on another lane
+	stale *redis.Conn // that goes back to the pool; nil: none
 }
 
 // landing is how a flight ended.
