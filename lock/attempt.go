@@ -135,12 +135,6 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 	return l, denial{}, nil
 }
 
-// granted reads one node's reply to an acquisition.
-func (e *engine) granted(reply any) (bool, error) {
-	a, err := e.kind.Acquired(reply)
-	return a.Token > 0, err
-}
-
 // fence settles the hold's token: the greatest that the granting quorum returned. A quorum must
 // know it before anybody may see it (I3, design: tokens). fence returns lost if the second round
 // found no quorum, and err if ctx ended.

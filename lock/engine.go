@@ -20,6 +20,31 @@ type engine struct {
 	wants    int // so, too: how many of them a hold has
 	set      settings
 	err      error // what is wrong with the lock; every call returns it
+	replies
+}
+
+// replies read the reply of a node. They are made once: to make a function of a method allocates.
+type replies struct {
+	granted func(reply any) (bool, error) // whether an acquisition was
+	vacated func(reply any) (bool, error) // whether a release was done: the hold need not have been there
+	had     func(reply any) bool          // whether the hold was there: not on a node that was not asked
+}
+
+func repliesTo(k kind.Kind) replies {
+	return replies{
+		granted: func(reply any) (bool, error) {
+			a, err := k.Acquired(reply)
+			return a.Token > 0, err
+		},
+		vacated: func(reply any) (bool, error) {
+			_, err := k.Released(reply)
+			return err == nil, err
+		},
+		had: func(reply any) bool {
+			found, _ := k.Released(reply)
+			return found
+		},
+	}
 }
 
 // mark is the end of the ids of the lock's holds.

@@ -106,7 +106,7 @@ func init() {
 // newEngine makes the lock called name. It talks to no node. What is wrong with c, name or opts
 // is the error of every later call.
 func newEngine(c *Client, k kind.Kind, name string, opts []Option) *engine {
-	e := &engine{kind: k, name: name}
+	e := &engine{kind: k, name: name, replies: repliesTo(k)}
 	if _, ok := k.(kind.Queue); ok {
 		e.order = queued
 	}

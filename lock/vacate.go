@@ -143,13 +143,6 @@ func (t *tenure) removal(successor string, quiet bool) func(mark, again bool) lu
 // with mu held.
 func (t *tenure) leased() bool { return !t.validity.IsZero() }
 
-// vacated reads one node's reply to a release. That the hold is not there any more is a yes,
-// whether or not it was there before.
-func (e *engine) vacated(reply any) (bool, error) {
-	_, err := e.kind.Released(reply)
-	return err == nil, err
-}
-
 // found returns how a reply to a release says that the node had the hold. Only of a lease does
 // anybody want to know. Called with mu held.
 func (t *tenure) found() func(reply any) bool {
@@ -157,13 +150,6 @@ func (t *tenure) found() func(reply any) bool {
 		return nil
 	}
 	return t.engine.had
-}
-
-// had reports whether a node's reply to a release says that it had the hold. A node that was not asked
-// has not replied, and never had it.
-func (e *engine) had(reply any) bool {
-	found, _ := e.kind.Released(reply)
-	return found
 }
 
 // markLife is how long a node remembers a voided hold id, from when the node executes the removal:

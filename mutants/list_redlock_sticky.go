@@ -5,8 +5,8 @@ var redlockStickyMutants = []Mutant{
 	{
 		Name:    "no connection is kept",
 		File:    "redlock/sticky.go",
-		Old:     "	s.conn = conn\n	return nil\n",
-		New:     "	return conn\n",
+		Old:     "	s.conn = f.conn\n	l.arm(s.idle(l.timeout))\n	return nil\n",
+		New:     "	return f.conn\n",
 		Package: "redlock",
 		Tests:   "^TestCommandAfterCommandGoesOverAConnectionThatIsKept$",
 	},
@@ -21,8 +21,8 @@ var redlockStickyMutants = []Mutant{
 	{
 		Name:    "a connection that failed is kept",
 		File:    "redlock/sticky.go",
-		Old:     "if conn == nil || !answered {",
-		New:     "if conn == nil {",
+		Old:     "if end == failed || f.conn == nil {",
+		New:     "if f.conn == nil {",
 		Package: "redlock",
 		Tests:   "^TestAConnectionThatFailsIsNotKept$|^TestAConnectionOverWhichANodeRefusesIsNotKept$",
 	},

@@ -245,10 +245,16 @@ func (b *Ballot) Wait(ctx context.Context) error {
 	waiter := b.group.waiter()
 	b.waiter = waiter
 	b.mu.Unlock()
+	end := ctx.Done()
+	if end == nil {
+		<-waiter // a select would cost more
+		b.group.waiters.Put(waiter)
+		return nil
+	}
 	var err error
 	select {
 	case <-waiter:
-	case <-ctx.Done():
+	case <-end:
 		b.mu.Lock()
 		if b.waiter = nil; b.decided {
 			<-waiter // so that it is empty for the next ballot

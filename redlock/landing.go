@@ -28,10 +28,8 @@ func (l *lane) land(f *flight, end landing) (rest unsettled) {
 		l.pending.answered()
 	}
 	rest, f.unsettled = f.unsettled, unsettled{}
-	if stale := l.sticky.put(f.conn, end == answered); stale != nil {
-		rest.stale = stale
-	} else if l.sticky.conn != nil {
-		l.arm(l.sticky.idle(l.timeout))
+	if f.sticks {
+		rest.stale = l.unstick(f, end)
 	}
 	l.window.land(f, end)
 	return rest

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// closely is how soon a caller's command has to leave after the one before, so that the
-	// connection of that one need not be looked at again.
+	// closely is how soon a command has to leave after the one before, so that the connection of that one
+	// need not be looked at again.
 	closely = time.Millisecond
 	// steadily is the number of commands, each closely behind another, from which a connection is
 	// kept for the next.
@@ -32,23 +32,39 @@ type sticky struct {
 	conn   *redis.Conn   // nil: there is none, or a command is under way on it
 	client *redis.Client // whose it is
 	taken  time.Time     // when it was taken out of the pool
-	used   time.Time     // when the last command left
-	row    int           // the number of commands that left closely behind another
+	used   time.Time     // when the last command left that was answered
+	row    int           // the number of commands that left closely behind an answered one
 }
 
-// stick gives f the connection over which it should leave; nil: any in client's pool. Called with mu
-// held.
+// stick gives f the connection over which it should leave; nil: any in client's pool. unstick must
+// follow. Called with mu held.
 func (l *lane) stick(f *flight, client *redis.Client) {
 	if len(f.ops) == 1 {
+		f.sticks = true
 		f.conn, f.stale = l.sticky.take(l.node, client, f.start)
 	}
+}
+
+// unstick keeps the connection of f, which has landed, or returns it, if it has to go back to the
+// pool. Called with mu held.
+func (l *lane) unstick(f *flight, end landing) (stale *redis.Conn) {
+	s := &l.sticky
+	if end == answered {
+		s.used = f.start
+	}
+	if end == failed || f.conn == nil {
+		return f.conn
+	}
+	s.conn = f.conn
+	l.arm(s.idle(l.timeout))
+	return nil
 }
 
 // take returns the connection for a command that leaves now; or one that has to go back to the pool;
 // or neither.
 func (s *sticky) take(n *node, client *redis.Client, now time.Time) (conn, stale *redis.Conn) {
 	follows := now.Sub(s.used) < closely && s.client == client
-	s.used, s.client = now, client
+	s.client = client
 	if !follows {
 		s.row = 0
 		return nil, s.drop()
@@ -64,16 +80,6 @@ func (s *sticky) take(n *node, client *redis.Client, now time.Time) (conn, stale
 		return nil, conn
 	}
 	return conn, nil
-}
-
-// put keeps a connection that was taken, if the answer came over it. Otherwise, it returns what has
-// to go back to the pool.
-func (s *sticky) put(conn *redis.Conn, answered bool) (stale *redis.Conn) {
-	if conn == nil || !answered {
-		return conn
-	}
-	s.conn = conn
-	return nil
 }
 
 // drop returns the connection that is kept, or nil, and keeps it no more.

@@ -76,6 +76,7 @@ type flight struct {
 	stuck   bool        // every op has timed out
 	here    bool        // on a caller's goroutine
 	conn    *redis.Conn // it goes over this one; nil: over any of the client's
+	sticks  bool        // it has its lane's sticky connection, or would have it
 	silence error       // why the node did not answer; nil: it did
 
 	exchange       // what node.fly sends
