@@ -96,7 +96,7 @@ func mutants() []Mutant {
 			Cell: stalled(1),
 			Edits: []Edit{
 				{"redlock/op.go",
-					"	return now.Before(m.Until) || m.Footprint.open(o.node)",
+					"	return now.Before(m.Until) || m.Footprint.open(int(o.node))",
 					"	return now.Before(m.Until)"},
 				{"lock/vacate.go", " + g.NodeTimeout() + lastCall)", " + g.NodeTimeout())"},
 			},
