@@ -61,7 +61,7 @@ var redlockStickyMutants = []Mutant{
 	{
 		Name:    "a lane that sends for callers keeps no connection",
 		File:    "redlock/runner.go",
-		Old:     "	if l.busy == 1 {\n		if c, ok",
+		Old:     "	if l.busy == 1 && len(ops) == 1 {\n		if c, ok",
 		New:     "	if l.busy < 1 {\n		if c, ok",
 		Package: "redlock",
 		Tests:   "^TestCommandAfterCommandGoesOverAConnectionThatIsKept$",

@@ -105,7 +105,9 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 	f := l.window.depart(l.queue)
 	l.queue = nil // the flight owns the array
 	f.here = true
-	l.stick(f, l.node.quick)
+	if len(f.ops) == 1 {
+		l.stick(f, l.node.quick)
+	}
 	until := f.ops[len(f.ops)-1].expires
 	if l.over == nil {
 		l.over = make(chan struct{})
@@ -215,7 +217,7 @@ func (l *lane) take() *flight {
 		patience += time.Duration(len(ops)) * workTime
 	}
 	f := l.window.depart(ops)
-	if l.busy == 1 {
+	if l.busy == 1 && len(ops) == 1 {
 		if c, ok := l.node.patient.(*redis.Client); ok {
 			l.stick(f, c)
 		}

@@ -36,13 +36,11 @@ type sticky struct {
 	row    int           // the number of commands that left closely behind an answered one
 }
 
-// stick gives f the connection over which it should leave; nil: any in client's pool. unstick must
-// follow. Called with mu held.
+// stick gives f, which is a single command, the connection over which it should leave; nil: any in
+// client's pool. unstick must follow. Called with mu held.
 func (l *lane) stick(f *flight, client *redis.Client) {
-	if len(f.ops) == 1 {
-		f.sticks = true
-		f.conn, f.stale = l.sticky.take(l.node, client, f.start)
-	}
+	f.sticks = true
+	f.conn, f.stale = l.sticky.take(l.node, client, f.start)
 }
 
 // unstick keeps the connection of f, which has landed, or returns it, if it has to go back to the
