@@ -115,6 +115,7 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 		others.ask()
 		if !time.Now().Before(validity) {
 			h.slot.renounce()
+			t.validity = time.Time{} // nobody had the lease, so its token is taken back
 			return nil, denial{err: t.late()}, nil
 		}
 		_, open = c.won(t, p, others)

@@ -13,11 +13,11 @@ const (
 	// steadily is the number of commands, each closely behind another, from which a connection is
 	// kept for the next.
 	steadily = 8
-	// keepTime is the longest time for which a connection is kept: the pool limits the age of
-	// connections, and learns of it only when it has them.
-	keepTime = time.Second
-	// ample is the least number of connections of a client that can do without one.
-	ample = 8
+	// keepTime is the longest time for which a connection is kept, used or not: others may want it, and
+	// the pool learns of its age only when it has it.
+	keepTime = 20 * time.Millisecond
+	// ample is the number of connections that nobody else uses from which one is kept.
+	ample = 4
 )
 
 // A sticky connection is one of the client's connections, kept out of its pool while a lane sends
@@ -26,8 +26,8 @@ const (
 // fifteenth of the time. A connection over which an answer came less than a millisecond ago need not be
 // asked: a command on it that fails is no different from one that was already on its way.
 //
-// The connection goes back to the pool after an error, and soon after the last of these commands.
-// It is guarded by the lane's mu.
+// The connection goes back to the pool after an error, and soon in any case. It is guarded by the lane's
+// mu.
 type sticky struct {
 	conn   *redis.Conn   // nil: there is none, or a command is under way on it
 	client *redis.Client // whose it is
@@ -54,7 +54,7 @@ func (l *lane) unstick(f *flight, end landing) (stale *redis.Conn) {
 		return f.conn
 	}
 	s.conn = f.conn
-	l.arm(s.idle(l.timeout))
+	l.arm(s.idle())
 	return nil
 }
 
@@ -70,14 +70,28 @@ func (s *sticky) take(n *node, client *redis.Client, now time.Time) (conn, stale
 	if s.row++; s.row < steadily {
 		return nil, nil
 	}
-	conn = s.drop()
-	switch {
-	case conn == nil && n.connections() >= ample:
-		conn, s.taken = client.Conn(), now
-	case conn != nil && now.Sub(s.taken) >= keepTime:
+	if conn = s.drop(); conn != nil && now.Sub(s.taken) >= keepTime {
 		return nil, conn
 	}
+	if conn == nil {
+		if n.spare(client) < ample {
+			s.row = 0 // not to look again with each command
+			return nil, nil
+		}
+		conn, s.taken = client.Conn(), now
+	}
 	return conn, nil
+}
+
+// spare returns how many of client's connections nobody uses. It is none if a Conn lacks what the
+// client has: go-redis forgets streaming credentials, and empties the client's cache for each Conn.
+func (n *node) spare(client *redis.Client) int {
+	o := client.Options()
+	if o.StreamingCredentialsProvider != nil || o.ClientSideCache != nil || o.ClientSideCacheConfig != nil {
+		return 0
+	}
+	s := client.PoolStats()
+	return n.connections() - int(s.TotalConns-s.IdleConns)
 }
 
 // drop returns the connection that is kept, or nil, and keeps it no more.
@@ -87,7 +101,7 @@ func (s *sticky) drop() (conn *redis.Conn) {
 }
 
 // idle returns when the connection has been idle for long enough to go back to the pool.
-func (s *sticky) idle(timeout time.Duration) time.Time { return s.used.Add(timeout) }
+func (s *sticky) idle() time.Time { return s.used.Add(keepTime) }
 
 // putBack gives conn, unless it is nil, back to the pool, which closes it if it is broken.
 func putBack(conn *redis.Conn) {

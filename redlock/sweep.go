@@ -77,7 +77,7 @@ func (l *lane) sweep() {
 		}
 	}
 	var stale *redis.Conn
-	if l.sticky.conn != nil && overdue(l.sticky.idle(l.timeout)) {
+	if l.sticky.conn != nil && overdue(l.sticky.idle()) {
 		stale = l.sticky.drop()
 	}
 	kept := make([]*op, 0, len(l.queue))

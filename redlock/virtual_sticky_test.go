@@ -84,16 +84,16 @@ func TestAConnectionIsLookedAtAfterAPause(t *testing.T) {
 func TestAConnectionIsBackInThePoolSoonAfterTheLastCommand(t *testing.T) {
 	steady(t, 10, func(_ *redlock.Group, _ *virtual.Node, p pool) {
 		require.Equal(t, 1, p.away())
-		time.Sleep(2 * timeout)
+		time.Sleep(50 * time.Millisecond)
 		synctest.Wait()
 		require.Zero(t, p.away())
 	})
 }
 
-func TestAConnectionIsBackInThePoolOnceASecond(t *testing.T) {
+func TestAConnectionIsBackInThePoolNowAndThen(t *testing.T) {
 	steady(t, 10, func(g *redlock.Group, _ *virtual.Node, p pool) {
 		before, start := p.taken(), time.Now()
-		for time.Since(start) < 3500*time.Millisecond {
+		for time.Since(start) < 70*time.Millisecond {
 			require.True(t, all(t, g))
 			time.Sleep(500 * time.Microsecond)
 		}
@@ -102,11 +102,31 @@ func TestAConnectionIsBackInThePoolOnceASecond(t *testing.T) {
 }
 
 func TestAClientOfFewConnectionsKeepsThemInItsPool(t *testing.T) {
-	for connections, away := range map[int]int{1: 0, 7: 0, 8: 1} {
+	for connections, away := range map[int]int{1: 0, 3: 0, 4: 1} {
 		steady(t, connections, func(_ *redlock.Group, _ *virtual.Node, p pool) {
 			require.Equal(t, away, p.away(), "%d connections", connections)
 		})
 	}
+}
+
+func TestAConnectionIsKeptOnlyIfNobodyElseNeedsIt(t *testing.T) {
+	steady(t, 10, func(g *redlock.Group, _ *virtual.Node, p pool) {
+		time.Sleep(time.Second)
+		for used := range 8 {
+			c := p.Conn()
+			require.NoError(t, c.Ping(bg).Err())
+			defer c.Close()
+			for range 20 {
+				require.True(t, all(t, g))
+			}
+			kept := 0
+			if 10-(used+1) >= 4 {
+				kept = 1
+			}
+			require.Equal(t, used+1+kept, p.away())
+			time.Sleep(time.Second)
+		}
+	})
 }
 
 func TestAConnectionThatFailsIsNotKept(t *testing.T) {
