@@ -88,11 +88,12 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 		// Cancellation that races a grant gives the grant back.
 		return nil, denial{cut: errTooLate}, contextError(ctx)
 	}
+	gone := c.usurped(t, p)
 	validity := c.group.Validity(b.Start(), t.ttl)
 	// The clock is read after the last round: an attempt that took too long has
 	// nothing to rely on, whatever the nodes said (traps 2 to 4).
 	if won == nil && !time.Now().Before(validity) {
-		won = t.late()
+		won = fmt.Errorf("the attempt took longer than the lock would have been valid: %v", t.ttl)
 	}
 	if won != nil {
 		return nil, denial{err: won}, nil
@@ -110,17 +111,7 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 		t.joining = t.opens(b)
 	}
 	t.serving = t.serves(b)
-	others, open := c.won(t, p, nil)
-	if others != nil {
-		others.ask()
-		if !time.Now().Before(validity) {
-			h.slot.renounce()
-			t.validity = time.Time{} // nobody had the lease, so its token is taken back
-			return nil, denial{err: t.late()}, nil
-		}
-		_, open = c.won(t, p, others)
-	}
-	if !open {
+	if !c.won(t, p, gone) {
 		h.slot.renounce()
 		return nil, denial{}, ErrClosed
 	}
@@ -210,29 +201,43 @@ func (t *tenure) giveBack(seen bool) {
 	}
 }
 
-// late says that what was granted can no longer be relied on.
-func (t *tenure) late() error {
-	return fmt.Errorf("the attempt took longer than the lock would have been valid: %v", t.ttl)
-}
-
-// ask finds out why tenures are gone, where that is not known. A node may have said so with a message; who waits in a queue hears
-// of an end, and not of whose, so the nodes are asked.
-func (c causes) ask() {
-	for before, reason := range c {
-		if reason == ReasonGone {
-			c[before] = before.askWhyGone()
+// usurped returns why those tenures of this process are gone that exclude t, which a quorum has granted. A node
+// may have said so with a message; who waits in a queue hears of an end, and not of whose, so the nodes are
+// asked. Nobody knows of t yet, and the others are lost when t begins.
+func (c *core) usurped(t *tenure, p *place) map[*tenure]Reason {
+	c.mu.Lock()
+	ct := c.contests[t.engine.contest()]
+	if p != nil {
+		ct = p.contest
+	}
+	var gone map[*tenure]Reason
+	if ct != nil {
+		for _, before := range ct.without(t) {
+			if gone == nil {
+				gone = make(map[*tenure]Reason)
+			}
+			gone[before] = ReasonGone
+			if ct.forced == before.id {
+				gone[before] = ReasonForced
+			}
 		}
 	}
+	c.mu.Unlock()
+	for before, reason := range gone {
+		if reason == ReasonGone {
+			gone[before] = before.askWhyGone()
+		}
+	}
+	return gone
 }
 
-// won lets t begin, and ends p's wait if there was one. It fails if the client is closed or about to be. If that
-// makes others lose the lock, of which known says nothing, it only returns those: the nodes are asked why before
-// anybody knows of t.
-func (c *core) won(t *tenure, p *place, known causes) (others causes, open bool) {
+// won lets t begin, and ends p's wait if there was one. It fails if the client is closed or about
+// to be.
+func (c *core) won(t *tenure, p *place, gone map[*tenure]Reason) bool {
 	c.mu.Lock()
 	if c.draining {
 		c.mu.Unlock()
-		return nil, false
+		return false
 	}
 	var ct *contest
 	if p != nil {
@@ -240,13 +245,7 @@ func (c *core) won(t *tenure, p *place, known causes) (others causes, open bool)
 	} else {
 		ct = c.contest(t.engine.contest())
 	}
-	if known == nil {
-		if others = ct.usurped(t); others != nil {
-			c.mu.Unlock()
-			return others, true
-		}
-	}
-	gone := ct.begin(t)
+	usurped := ct.begin(t)
 	t.contest = ct
 	ct.last, ct.asking = nil, nil
 	ct.even = false
@@ -267,8 +266,8 @@ func (c *core) won(t *tenure, p *place, known causes) (others causes, open bool)
 	}
 	ct.advance()
 	c.mu.Unlock()
-	for _, before := range gone {
-		before.lose(cmp.Or(known[before], ReasonGone)) // one may have begun meanwhile
+	for _, before := range usurped {
+		before.lose(cmp.Or(gone[before], ReasonGone)) // one may have begun meanwhile
 	}
-	return nil, true
+	return true
 }

@@ -97,24 +97,6 @@ func (ct *contest) without(t *tenure) (gone []*tenure) {
 	return gone
 }
 
-// causes tell why tenures are gone.
-type causes map[*tenure]Reason
-
-// usurped returns those that must be gone if t was granted, and why as far as it is known; nil: there are none.
-// Called with mu held.
-func (ct *contest) usurped(t *tenure) (all causes) {
-	for _, before := range ct.without(t) {
-		if all == nil {
-			all = make(causes)
-		}
-		all[before] = ReasonGone
-		if ct.forced == before.id {
-			all[before] = ReasonForced
-		}
-	}
-	return all
-}
-
 // has returns the tenure called id; nil: there is none. Called with mu held.
 func (ct *contest) has(id string) *tenure {
 	for t := range ct.tenures() {

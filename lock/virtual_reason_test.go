@@ -326,6 +326,9 @@ func TestAGrantIsValidAlthoughTheNodesWereAskedWhyTheHoldBeforeIsGone(t *testing
 		next := await(t, waiter)
 		require.NoError(t, next.err)
 		require.True(t, next.lease.Deadline().After(next.at), "valid until %v at %v", next.lease.Deadline(), next.at)
+		require.NoError(t, next.lease.Unlock(bg))
+		synctest.Wait()
+		requireHolder(t, "", w.nodes)
 		awaitEnd(t, l)
 	})
 }

@@ -29,20 +29,10 @@ var lockAttemptMutants = []Mutant{
 	{
 		Name:    "an attempt that took longer than its validity is a success",
 		File:    "lock/attempt.go",
-		Old:     "won == nil && !time.Now().Before(validity) {",
+		Old:     "!time.Now().Before(validity) {",
 		New:     "false {",
 		Package: "lock",
 		Tests:   "^TestAttemptThatEndsAfterItsValidityIsNoSuccess$",
-	},
-	{
-		Name: "an attempt that asked for too long why another hold is gone is a success",
-		File: "lock/attempt.go",
-		Old: `		others.ask()
-		if !time.Now().Before(validity) {`,
-		New: `		others.ask()
-		if false {`,
-		Package: "lock",
-		Tests:   "^TestAGrantIsValidAlthoughTheNodesWereAskedWhyTheHoldBeforeIsGone$",
 	},
 	{
 		Name:    "a second round without a quorum is a success",

@@ -206,8 +206,8 @@ var lockLingerMutants = []Mutant{
 	{
 		Name:    "a forced end is only an end to a process that has the lock next",
 		File:    "lock/attempt.go",
-		Old:     "c[before] = before.askWhyGone()",
-		New:     "c[before], _ = ReasonGone, before.askWhyGone",
+		Old:     "gone[before] = before.askWhyGone()",
+		New:     "gone[before] = ReasonGone",
 		Package: "lock",
 		Tests:   "^TestForceIsToldToAHolderWhoseProcessHasTheLockNext$",
 	},

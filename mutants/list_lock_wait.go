@@ -85,10 +85,10 @@ var lockWaitMutants = []Mutant{
 		File: "lock/attempt.go",
 		Old: `	if c.draining {
 		c.mu.Unlock()
-		return nil, false`,
+		return false`,
 		New: `	if false {
 		c.mu.Unlock()
-		return nil, false`,
+		return false`,
 		Package: "lock",
 		Tests:   "^TestGrantThatRacesCloseIsGivenBack$",
 	},
@@ -104,8 +104,8 @@ var lockWaitMutants = []Mutant{
 	{
 		Name:    "who had it before is not told of the next one",
 		File:    "lock/attempt.go",
-		Old:     "		before.lose(cmp.Or(known[before], ReasonGone))",
-		New:     "		_ = cmp.Or(known[before], ReasonGone)",
+		Old:     "		before.lose(cmp.Or(gone[before], ReasonGone))",
+		New:     "		_ = cmp.Or(gone[before], ReasonGone)",
 		Package: "lock",
 		Tests:   "^TestAHolderLearnsAtOnceThatAnotherOfItsProcessHasTheLock$",
 	},
