@@ -29,7 +29,7 @@ func mutants() []Mutant {
 			By:   "tokens",
 			Cell: cell("kill nodes, AOF always", 3, disk(Always), KillNode),
 			Edits: []Edit{{"lock/attempt.go",
-				"	if agree >= g.Quorum() {",
+				"	if agree >= t.engine.client.group.Quorum() {",
 				"	if agree >= 1 {"}},
 		},
 		{

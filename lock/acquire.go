@@ -24,16 +24,16 @@ type acquisition struct {
 // (contender), or by its place in a queue on the nodes (queuer).
 type turns interface {
 	// try makes an attempt if it is time for one. The caller has the slot's turn.
-	try() (*Lease, denial, error)
+	try() (*Lease, *denial, error)
 	// wait sleeps until there may be a reason to try again.
-	wait(d denial) error
+	wait(d *denial) error
 	// passed returns the lease that another goroutine of this process has passed on; nil: none.
 	passed() *Lease
 	// leave gives up, or continues with a re-entry of what another call of the same owner got. It
 	// returns a lease that was passed on meanwhile.
 	leave() *Lease
 	// seen returns who has the lock, as far as this process knows.
-	seen() denial
+	seen() *denial
 }
 
 func (e *engine) acquire(ctx context.Context, block bool) (*Lease, error) {
@@ -89,11 +89,11 @@ func boundTry(ctx context.Context, began time.Time, patience time.Duration) (con
 // open finds the owner of the call. Unless it fails, close must follow.
 func (a *acquisition) open() error {
 	if a.ctx.Err() != nil {
-		return a.give(contextError(a.ctx), denial{})
+		return a.give(contextError(a.ctx), nothing)
 	}
 	c := a.engine.client
 	if err := c.enter(); err != nil {
-		return a.fail(err, denial{})
+		return a.fail(err, nothing)
 	}
 	var o *owner
 	o, a.shared = ownerOf(a.ctx)
@@ -110,9 +110,9 @@ func (a *acquisition) close() {
 func (a *acquisition) attempts(block bool) (*Lease, error) {
 	for {
 		if a.slot.take(a.ctx) != nil {
-			var d denial
+			d := nothing
 			if a.slot.held() != nil {
-				d.err = errTurn
+				d = &denial{err: errTurn}
 			}
 			return nil, a.give(contextError(a.ctx), d)
 		}
@@ -122,14 +122,14 @@ func (a *acquisition) attempts(block bool) (*Lease, error) {
 			return lease, err
 		}
 		if err := a.wait(d); err != nil {
-			return nil, a.give(err, denial{})
+			return nil, a.give(err, nothing)
 		}
 	}
 }
 
 // outcome reports whether an attempt with this result is the last one, and the call's error in that
 // case.
-func (a *acquisition) outcome(block bool, lease *Lease, d denial, err error) (over bool, failed error) {
+func (a *acquisition) outcome(block bool, lease *Lease, d *denial, err error) (over bool, failed error) {
 	switch {
 	case lease != nil:
 		return true, nil
@@ -140,7 +140,7 @@ func (a *acquisition) outcome(block bool, lease *Lease, d denial, err error) (ov
 		return true, a.fail(err, d)
 	case d.final, !block && d.err != nil:
 		a.quit()
-		return true, a.fail(d.err, denial{holder: d.holder, ttl: d.ttl, about: d.about})
+		return true, a.fail(d.err, &denial{holder: d.holder, ttl: d.ttl, about: d.about})
 	case !block && d.sure && !a.mayBeRivals(d):
 		return true, a.fail(ErrLocked, d)
 	}
@@ -153,7 +153,7 @@ const maxMixed = 4
 
 // mayBeRivals reports whether d may come from rivals that were granted permits by a few nodes each, and will give
 // them back. They ask again as other holds: one that was named before has its permits.
-func (a *acquisition) mayBeRivals(d denial) bool {
+func (a *acquisition) mayBeRivals(d *denial) bool {
 	if d.mixed == nil {
 		return false
 	}
@@ -163,7 +163,7 @@ func (a *acquisition) mayBeRivals(d denial) bool {
 }
 
 // try re-enters, or makes an attempt if it is this caller's turn. It has the slot's turn.
-func (a *acquisition) try(block bool) (*Lease, denial, error) {
+func (a *acquisition) try(block bool) (*Lease, *denial, error) {
 	e := a.engine
 	if l, d, err := a.here(); l != nil || err != nil {
 		return l, d, err
@@ -183,7 +183,7 @@ func (a *acquisition) try(block bool) (*Lease, denial, error) {
 
 // here returns a lease for which no node has to be asked; nil: there is none. The caller has the
 // slot's turn.
-func (a *acquisition) here() (*Lease, denial, error) {
+func (a *acquisition) here() (*Lease, *denial, error) {
 	e := a.engine
 	h := a.slot.held()
 	if a.turns != nil {
@@ -192,35 +192,35 @@ func (a *acquisition) here() (*Lease, denial, error) {
 			l = a.turns.leave()
 		}
 		if l != nil && a.ctx.Err() != nil {
-			return nil, denial{cut: errTooLate}, contextError(a.ctx) // quit gives it back, as any grant that cancellation races
+			return nil, &denial{cut: errTooLate}, contextError(a.ctx) // quit gives it back, as any grant that cancellation races
 		}
 		if l != nil || h != nil {
 			a.turns = nil
 		}
 		if l != nil {
 			a.handover = HandoverPassed
-			return l, denial{}, nil
+			return l, nothing, nil
 		}
 	}
 	if h != nil {
 		a.handover = HandoverReentry
 		return e.reenter(a.ctx, h)
 	}
-	if !e.client.grants() {
-		return nil, denial{}, ErrClosed
+	if e.client.drains() {
+		return nil, nothing, ErrClosed
 	}
 	if fails := e.client.fails; fails != nil && a.turns == nil && a.last == nil { // for the first time
 		if err := fails(e.name); err != nil {
-			return nil, denial{}, err
+			return nil, nothing, err
 		}
 	}
 	if a.turns == nil && e.joinable != nil {
 		if l := e.join(a.slot); l != nil {
 			a.handover = HandoverPassed
-			return l, denial{}, nil
+			return l, nothing, nil
 		}
 	}
-	return nil, denial{}, nil
+	return nil, nothing, nil
 }
 
 // tellWaits reports the wait to the observers. An observer that ends the goroutine, as a failing
@@ -237,10 +237,9 @@ func (a *acquisition) tellWaits() {
 }
 
 // wait waits until there may be reason to try again.
-func (a *acquisition) wait(d denial) error {
+func (a *acquisition) wait(d *denial) error {
 	if a.turns == nil { // which know it otherwise
-		last := d
-		a.last = &last
+		a.last = d
 	}
 	if !a.contended && a.observed != nil {
 		a.tellWaits()
@@ -271,7 +270,7 @@ func (a *acquisition) traced(block bool) (l *Lease, err error) {
 	return l, err
 }
 
-// contend queues as a contender.
+// contend makes the call a contender, which joins the queue when it first looks whether it is its turn.
 func (a *acquisition) contend() *contender {
 	c := &a.contender
 	if c.call != nil { // of an earlier wait, which a timer may know still
@@ -279,6 +278,5 @@ func (a *acquisition) contend() *contender {
 	}
 	c.call = &a.call
 	c.place.call = c.call
-	a.engine.client.join(&c.place, a.engine.contest())
 	return c
 }

@@ -46,7 +46,7 @@ const (
 )
 
 // ask asks every node to grant the lock, or to keep the place with the ticket known so far.
-func (q *queuer) ask() (*Lease, denial, error) {
+func (q *queuer) ask() (*Lease, *denial, error) {
 	successor, causes := q.place.asks()
 	if successor || len(causes) > 0 {
 		before := q.succeeds // a release that counts on q still does, whatever else q has been told
@@ -58,7 +58,7 @@ func (q *queuer) ask() (*Lease, denial, error) {
 // askFor is ask for slots by name, if there are any. before is the previous asking, which has found
 // that nodes give different slots, and has given nothing back; named is how many askings have asked
 // by name.
-func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bool) (*Lease, denial, error) {
+func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bool) (*Lease, *denial, error) {
 	t := q.tenure
 	q.round++
 	q.place.opens()

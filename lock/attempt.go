@@ -12,19 +12,25 @@ import (
 
 // attempt tries once to take the lock for a new tenure. Without a lease, the denial or the error
 // says why; then everything that was granted has been given back.
-func (e *engine) attempt(ctx context.Context, s *slot, p *place) (*Lease, denial, error) {
+func (e *engine) attempt(ctx context.Context, s *slot, p *place) (*Lease, *denial, error) {
 	t := e.newTenure(s)
-	b := e.client.group.Draft(t.claim(p.tried()))
+	b := t.draftClaim(p.tried())
 	p.asking(b)
 	return t.conclude(ctx, b, b.Decide(ctx), p)
 }
 
 // try is attempt for a TryLock, which has a bound.
-func (e *engine) try(ctx context.Context, s *slot) (*Lease, denial, error) {
+func (e *engine) try(ctx context.Context, s *slot) (*Lease, *denial, error) {
 	t := e.newTenure(s)
 	t.brief = true
-	b, err := e.client.group.Decide(ctx, t.claim(true))
-	return t.conclude(ctx, b, err, nil)
+	b := t.draftClaim(true)
+	return t.conclude(ctx, b, b.Decide(ctx), nil)
+}
+
+// draftClaim drafts the ballot on t's claim. Its own function keeps a motion off the stack of a caller
+// that waits, of which there may be very many.
+func (t *tenure) draftClaim(noted bool) *redlock.Ballot {
+	return t.engine.client.group.Draft(t.claim(noted))
 }
 
 // claim is the motion to give t the lock. If noted, a refusal includes the holder's label and note;
@@ -50,7 +56,7 @@ func (t *tenure) claim(noted bool) redlock.Motion {
 
 // conclude turns the outcome of a claim into a lease: its ballot, or the end of the wait for it by
 // err.
-func (t *tenure) conclude(ctx context.Context, b *redlock.Ballot, err error, p *place) (*Lease, denial, error) {
+func (t *tenure) conclude(ctx context.Context, b *redlock.Ballot, err error, p *place) (*Lease, *denial, error) {
 	if err != nil {
 		d := t.engine.cutOff(b)
 		t.giveBack(true) // a quorum may have granted it
@@ -77,7 +83,7 @@ func (t *tenure) conclude(ctx context.Context, b *redlock.Ballot, err error, p *
 // grant makes a lease of a ballot that a quorum has granted, if the lease can still be relied on.
 // Otherwise the caller must give back what was granted. unsent limits how long a second round may
 // wait to be sent.
-func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent time.Duration) (*Lease, denial, error) {
+func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent time.Duration) (*Lease, *denial, error) {
 	c := t.engine.client
 	t.number(b)
 	second, won, err := t.fence(ctx, b, unsent)
@@ -86,7 +92,7 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 	}
 	if ctx.Err() != nil {
 		// Cancellation that races a grant gives the grant back.
-		return nil, denial{cut: errTooLate}, contextError(ctx)
+		return nil, &denial{cut: errTooLate}, contextError(ctx)
 	}
 	gone := c.usurped(t, p)
 	validity := c.group.Validity(b.Start(), t.ttl)
@@ -96,7 +102,7 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 		won = fmt.Errorf("the attempt took longer than the lock would have been valid: %v", t.ttl)
 	}
 	if won != nil {
-		return nil, denial{err: won}, nil
+		return nil, &denial{err: won}, nil
 	}
 	// The hold is not known to anyone else yet, so none of this needs a mutex.
 	h := &t.first
@@ -113,7 +119,7 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 	t.serving = t.serves(b)
 	if !c.won(t, p, gone) {
 		h.slot.renounce()
-		return nil, denial{}, ErrClosed
+		return nil, nothing, ErrClosed
 	}
 	h.slot.set(h)
 	if joins {
@@ -124,7 +130,7 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 	if t.describes() {
 		t.write()
 	}
-	return l, denial{}, nil
+	return l, nothing, nil
 }
 
 // fence settles the hold's token: the greatest that the granting quorum returned. A quorum must
@@ -135,16 +141,20 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 // learned T while this hold had the key there, that is, before the later hold could take it, and
 // gave the later hold more than T.
 func (t *tenure) fence(ctx context.Context, b *redlock.Ballot, unsent time.Duration) (second *redlock.Ballot, lost, err error) {
-	g := t.engine.client.group
 	token, agree := t.minted(b)
 	if t.engine.numbered != nil {
 		return t.fenceAlone(ctx, token, agree, unsent)
 	}
 	t.first.token, t.reserve = token, reserve{last: token, top: token}
-	if agree >= g.Quorum() {
+	if agree >= t.engine.client.group.Quorum() {
 		return nil, nil, nil
 	}
-	second, err = g.Decide(ctx, redlock.Motion{
+	return t.confirmToken(ctx, token, unsent)
+}
+
+// confirmToken is the second round of fence: a quorum learns the token.
+func (t *tenure) confirmToken(ctx context.Context, token int64, unsent time.Duration) (second *redlock.Ballot, lost, err error) {
+	second, err = t.engine.client.group.Decide(ctx, redlock.Motion{
 		Name: "fence",
 		Call: lua.Fence{
 			Keys:      t.keys(),
@@ -206,9 +216,11 @@ func (t *tenure) giveBack(seen bool) {
 // asked. Nobody knows of t yet, and the others are lost when t begins.
 func (c *core) usurped(t *tenure, p *place) map[*tenure]Reason {
 	c.mu.Lock()
-	ct := c.contests[t.engine.contest()]
+	var ct *contest
 	if p != nil {
 		ct = p.contest
+	} else {
+		ct = c.contests[t.engine.contest()]
 	}
 	var gone map[*tenure]Reason
 	if ct != nil {
@@ -235,7 +247,7 @@ func (c *core) usurped(t *tenure, p *place) map[*tenure]Reason {
 // to be.
 func (c *core) won(t *tenure, p *place, gone map[*tenure]Reason) bool {
 	c.mu.Lock()
-	if c.draining {
+	if c.drains() {
 		c.mu.Unlock()
 		return false
 	}
@@ -247,7 +259,8 @@ func (c *core) won(t *tenure, p *place, gone map[*tenure]Reason) bool {
 	}
 	usurped := ct.begin(t)
 	t.contest = ct
-	ct.last, ct.asking = nil, nil
+	ct.last = nil
+	ct.asking.Store(nil)
 	ct.even = false
 	if ct.rivals != nil {
 		ct.rivals.lost = 0

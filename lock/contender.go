@@ -16,14 +16,14 @@ type contender struct {
 	checked bool    // an attempt was made after the subscription was confirmed
 }
 
-func (c *contender) try() (*Lease, denial, error) {
-	turn, behind := c.place.turn()
+func (c *contender) try() (*Lease, *denial, error) {
+	turn, behind := c.turn()
 	if !turn {
 		if behind != nil && c.behind != behind {
 			c.behind = behind
 			behind.prepare(&c.engine.set)
 		}
-		return nil, c.seen(), nil
+		return nil, c.place.waitsFor(), nil
 	}
 	c.behind = nil
 	lease, d, err := c.engine.attempt(c.ctx, c.slot, &c.place)
@@ -34,9 +34,26 @@ func (c *contender) try() (*Lease, denial, error) {
 	return lease, d, err
 }
 
+// turn reports whether the contender should make an attempt now. If it should not because this
+// process has the name, turn returns the tenure. The first time, it joins the queue.
+func (c *contender) turn() (turn bool, behind *tenure) {
+	client, p := c.engine.client, &c.place
+	client.mu.Lock()
+	defer client.mu.Unlock()
+	if p.contest == nil {
+		client.enqueue(p, c.engine.contest())
+	}
+	behind = p.contest.tenure
+	if !p.leads() || behind != nil && !p.look {
+		return false, behind
+	}
+	p.look, p.attempts = false, true
+	return true, nil
+}
+
 func (c *contender) passed() *Lease { return c.place.passed() }
 
-func (c *contender) wait(d denial) error {
+func (c *contender) wait(d *denial) error {
 	wake, head, wakes := c.watch()
 	switch {
 	case !head:
@@ -70,7 +87,7 @@ func (c *contender) wait(d denial) error {
 
 func (c *contender) leave() *Lease { return c.place.leave() }
 
-func (c *contender) seen() denial { return c.place.seen() }
+func (c *contender) seen() *denial { return c.place.seen() }
 
 // watch returns the channels on which the place waits, and for the head also the subscription that
 // wakes it.

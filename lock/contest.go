@@ -3,6 +3,7 @@ package lock
 import (
 	"iter"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/kind"
@@ -13,7 +14,7 @@ import (
 )
 
 // A contest is one name in this process: this client's tenure of it, and the calls that wait for it
-// here. All fields are guarded by the client's mu.
+// here. All fields are guarded by the client's mu, except asking.
 //
 // Among contenders, only the head of the queue tries at Redis, so a release costs one attempt per
 // process and not one per waiter. The others are passed the lock, one after another, for as long as
@@ -27,8 +28,8 @@ type contest struct {
 	reads  []*tenure // of a read-write lock: by which this process reads, the last one that others may join last
 	queue  []*place  // first come, first served
 	first  [1]*place
-	last   *denial         // what the last attempt found; nil: none has been made
-	asking *redlock.Ballot // the contenders' attempt that is under way, or was cut off; nil: none
+	last   *denial                        // what the last attempt found; nil: none has been made
+	asking atomic.Pointer[redlock.Ballot] // the contenders' attempt that is under way, or was cut off; nil: none
 
 	// Of contenders.
 	wakes  *waiter.Subscription // nil: none
@@ -145,14 +146,23 @@ func (c *core) tenureOf(lock, id string) *tenure {
 }
 
 // seen returns who has the lock, as far as this process knows. Called with mu held.
-func (ct *contest) seen() denial {
+func (ct *contest) seen() *denial {
 	if t := ct.tenure; t != nil {
-		return denial{holder: t.id, sure: true}
+		return &denial{holder: t.id, sure: true}
 	}
-	if ct.last == nil {
-		return denial{}
+	return ct.waitsFor()
+}
+
+// waitsFor is seen for a call that waits, which need not know which hold of this process it waits for.
+// Called with mu held.
+func (ct *contest) waitsFor() *denial {
+	switch {
+	case ct.tenure != nil:
+		return taken
+	case ct.last == nil:
+		return nothing
 	}
-	return *ct.last
+	return ct.last
 }
 
 // heartbeats are the signs of life of one contest's queuers: one command per node for all

@@ -12,6 +12,9 @@ import (
 	"github.com/holdfast-go/holdfast/watchdog"
 )
 
+// cacheLine is what processors exchange at once, as a rule.
+const cacheLine = 64
+
 // A core is what all locks of a client share: the connections to the nodes, the schedule, the
 // settings, and who has or wants which name. [Client] is the part that users see.
 type core struct {
@@ -32,20 +35,23 @@ type core struct {
 	channels  string                  // what the Pub/Sub channels of clients begin with
 	alone     bool                    // no node is a Cluster
 	fails     func(name string) error // an acquisition, in a test; nil: none does
-	closing   chan struct{}           // closed by drain: every wait ends
+	closing   chan struct{}           // closed by drain, with mu held: nothing is granted any more, and every wait ends
 	idle      chan struct{}           // closed when drained, and nothing is held
 	newcomers chan struct{}           // a slot for each queuer that asks for the first time
 	returners chan struct{}           // and for each that asks again
 	begun     func()                  // called with mu held when something is held: the probe begins then, which is of a higher room
 
-	numbers atomic.Int64    // of holds
-	backs   atomic.Uint32   // how often a node has come back, which may have forgotten what it had
-	given   []atomic.Uint32 // by node: how often it was given a hold that it lacked
-	calls   tally           // calls that Close waits for
+	backs atomic.Uint32   // how often a node has come back, which may have forgotten what it had
+	given []atomic.Uint32 // by node: how often it was given a hold that it lacked
+
+	// Every call writes what follows. Apart from it, what is above stays in the caches of all processors.
+	_       [cacheLine]byte
+	numbers atomic.Int64 // of holds
+	calls   tally        // calls that Close waits for
+	_       [cacheLine]byte
 
 	mu       sync.Mutex
 	closed   bool
-	draining bool                    // nothing is granted any more
 	held     int                     // names
 	contests map[contestKey]*contest // the names that this process holds or wants
 	queuers  map[string]*place       // by hold id: waiters in queues on the nodes
@@ -84,22 +90,17 @@ func (c *core) made(id string) bool {
 
 // drain ends every wait, and prevents further grants. Called with mu held.
 func (c *core) drain() {
-	if c.draining {
+	if c.drains() {
 		return
 	}
-	c.draining = true
 	close(c.closing)
 	if c.held == 0 {
 		close(c.idle)
 	}
 }
 
-// grants reports whether a lock may still be granted.
-func (c *core) grants() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return !c.draining
-}
+// drains reports whether nothing is granted any more. Without mu, the answer may be old at once.
+func (c *core) drains() bool { return isClosed(c.closing) }
 
 // taken and freed count the names that this client has. Called with mu held.
 func (c *core) taken() {
@@ -108,7 +109,7 @@ func (c *core) taken() {
 }
 
 func (c *core) freed() {
-	if c.held--; c.held == 0 && c.draining {
+	if c.held--; c.held == 0 && c.drains() {
 		close(c.idle)
 	}
 }

@@ -2,7 +2,7 @@ package lock
 
 import "time"
 
-// A denial says why an attempt did not get the lock.
+// A denial says why an attempt did not get the lock. It is immutable once others may have it.
 type denial struct {
 	holder string        // the hold that has the lock, or a part of its nodes, or whose turn it is
 	ttl    time.Duration // what the holder has left; negative: no TTL
@@ -16,6 +16,13 @@ type denial struct {
 	cut    error         // what was known of an attempt that the end of the wait cut off
 	final  bool          // trying again is no use
 }
+
+var (
+	// nothing is known about why there is no lock.
+	nothing = new(denial)
+	// taken says that this process has it.
+	taken = &denial{sure: true}
+)
 
 // tells reports whether d gives a certain reason why the lock could not be acquired.
 func (d *denial) tells() bool {

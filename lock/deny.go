@@ -11,9 +11,9 @@ import (
 
 // denied finds out from a lost ballot who has the lock, or why nobody can tell. If a quorum of
 // nodes answered, rivals are the reason; if not, the nodes are.
-func (e *engine) denied(b *redlock.Ballot) denial {
+func (e *engine) denied(b *redlock.Ballot) *denial {
 	g := e.client.group
-	var d denial
+	d := new(denial)
 	if e.disagree(b) {
 		_, votes := b.SoFar()
 		d.split = &splitError{votes: votes, slots: true}
@@ -30,7 +30,7 @@ func (e *engine) denied(b *redlock.Ballot) denial {
 		if a.Vote == redlock.Pending {
 			pending++
 		}
-		if e.sees(&d, holders, a) {
+		if e.sees(d, holders, a) {
 			foreign++
 		}
 	}
@@ -146,26 +146,26 @@ func (e *engine) mistaken(other kind.Family) error {
 }
 
 // cutOff returns what a caller whose time is over knows from a ballot, decided or not.
-func (e *engine) cutOff(b *redlock.Ballot) denial {
+func (e *engine) cutOff(b *redlock.Ballot) *denial {
 	answers, votes := b.SoFar()
-	d := denial{cut: votes}
+	d := &denial{cut: votes}
 	holders := make(map[string]int, 1)
 	for _, a := range answers {
-		e.sees(&d, holders, a)
+		e.sees(d, holders, a)
 	}
 	return d
 }
 
 // known returns what this process knows about why the engine's lock is not available.
-func (e *engine) known() denial {
+func (e *engine) known() *denial {
 	c := e.client
 	c.mu.Lock()
 	ct := c.contests[e.contest()]
 	if ct == nil {
 		c.mu.Unlock()
-		return denial{}
+		return nothing
 	}
-	d, b := ct.seen(), ct.asking
+	d, b := ct.seen(), ct.asking.Load()
 	c.mu.Unlock()
 	if d.holder == "" && d.err == nil && b != nil {
 		return e.cutOff(b)

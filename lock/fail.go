@@ -11,15 +11,15 @@ import (
 
 // give gives up: it leaves the queue and returns the reason. If the end of the wait cut off an
 // attempt, d has what was known then.
-func (a *acquisition) give(err error, d denial) error {
-	known := a.known(&d)
+func (a *acquisition) give(err error, d *denial) error {
+	known := *a.known(d)
 	a.quit()
 	switch {
 	case known.tells():
 	case d.cut != nil:
 		known = denial{holder: d.holder, ttl: d.ttl, about: d.about, err: d.cut}
 	default:
-		if known = a.engine.known(); known.cut != nil {
+		if known = *a.engine.known(); known.cut != nil {
 			known.err = known.cut
 		} else if !known.tells() {
 			known.err = errNotAsked
@@ -36,27 +36,27 @@ func (a *acquisition) give(err error, d denial) error {
 	if d.cut != nil {
 		known.cut = d.cut
 	}
-	return a.fail(err, known)
+	return a.fail(err, &known)
 }
 
 // known returns the last certain reason why the lock was not available: from the last attempt that
 // was not cut off, by a itself or, for a waiter, by others in its contest.
-func (a *acquisition) known(d *denial) denial {
+func (a *acquisition) known(d *denial) *denial {
 	if a.turns != nil {
 		if seen := a.turns.seen(); seen.tells() {
 			return seen
 		}
 	}
 	if !d.tells() && a.last != nil {
-		return *a.last
+		return a.last
 	}
-	return *d
+	return d
 }
 
 // fail says why the lock was not acquired.
-func (a *acquisition) fail(err error, d denial) error {
+func (a *acquisition) fail(err error, d *denial) error {
 	// Close ends the contexts of leases, and their holds, in the same way as it ends this call.
-	if c := a.engine.client; errors.Is(err, ErrReleased) && isClosed(c.closing) {
+	if c := a.engine.client; errors.Is(err, ErrReleased) && c.drains() {
 		err = ErrClosed
 		if a.ctx.Err() != nil {
 			err = fmt.Errorf("%w: %w", ErrClosed, a.ctx.Err())

@@ -129,11 +129,11 @@ func (c *core) stir(ids []string, sent time.Time) {
 }
 
 // note records the result of an attempt of q, which was or was not woken as a successor.
-func (p *place) note(q *queuer, d denial, successor bool) {
+func (p *place) note(q *queuer, d *denial, successor bool) {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p.contest.last = &d
+	p.contest.last = d
 	if q.ticket.Final {
 		p.ticket = q.ticket.Number
 	}

@@ -52,7 +52,7 @@ func (e *engine) join(s *slot) *Lease {
 	c := e.client
 	c.mu.Lock()
 	ct := c.contests[e.contest()]
-	if ct != nil && ct.tenure != nil && !c.draining {
+	if ct != nil && ct.tenure != nil && !c.drains() {
 		t := ct.tenure
 		l, asks := ct.enter(t, e, s)
 		c.mu.Unlock()
@@ -61,7 +61,7 @@ func (e *engine) join(s *slot) *Lease {
 		}
 		return l
 	}
-	if ct == nil || len(ct.reads) == 0 || c.draining || !e.reads() || slices.ContainsFunc(ct.queue, (*place).writes) {
+	if ct == nil || len(ct.reads) == 0 || c.drains() || !e.reads() || slices.ContainsFunc(ct.queue, (*place).writes) {
 		c.mu.Unlock()
 		return nil
 	}

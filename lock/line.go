@@ -9,6 +9,11 @@ import (
 func (c *core) join(p *place, key contestKey) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.enqueue(p, key)
+}
+
+// enqueue is join with mu held.
+func (c *core) enqueue(p *place, key contestKey) {
 	ct := c.contest(key)
 	p.contest = ct
 	if p.queues() {

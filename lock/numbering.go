@@ -18,11 +18,11 @@ type numbering struct {
 
 // numbers are the slots of the hold.
 func (t *tenure) numbers() lua.Slots {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if t.numbering == nil {
 		return ""
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	return t.slots
 }
 

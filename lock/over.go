@@ -74,11 +74,8 @@ func (c *core) over(t *tenure, successor *place) {
 }
 
 // expects reports whether somebody here waits for t to end, and which queuer is its successor.
+// Called with mu and t.mu held.
 func (ct *contest) expects(t *tenure) (successor *place, waited bool) {
-	ct.client.mu.Lock()
-	defer ct.client.mu.Unlock()
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if !t.reads {
 		successor = ct.successor()
 	}

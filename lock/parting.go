@@ -98,20 +98,20 @@ func (p *parting) begin() {
 		*p.err = err
 		return
 	}
-	last, renewing, reason, err := h.resign()
+	last, d, reason, err := h.resign()
 	switch {
 	case !last:
 		p.reason, *p.err = reason, err
-	case renewing != nil:
-		p.rest = func(ctx context.Context) { p.reason, *p.err = h.giveUp(ctx, renewing) }
+	case d.renewing != nil:
+		p.rest = func(ctx context.Context) { p.reason, *p.err = h.giveUp(ctx, d) }
 	default:
-		p.draft()
+		p.draft(d)
 	}
 }
 
 // draft queues the release, or its substitute. As in handOver, a waiter of this process may ask
 // right after it.
-func (p *parting) draft() {
+func (p *parting) draft(d departure) {
 	h := p.lease.hold
 	c := h.engine.client
 	left := h.stays()
@@ -120,12 +120,11 @@ func (p *parting) draft() {
 		p.ballot.Prepare()
 		return
 	}
-	successor, waited := h.contest.expects(h.tenure)
-	p.ballot = c.group.Draft(h.vacation(successor != nil, successor))
+	p.ballot = h.draftVacation(d.successor)
 	p.ballot.Prepare()
-	if p.told = waited; waited {
+	if p.told = d.waited; p.told {
 		h.slot.give()
-		c.over(h.tenure, successor)
+		c.over(h.tenure, d.successor)
 	}
 }
 

@@ -32,9 +32,15 @@ const (
 	ended                 // by somebody else
 )
 
-// pass ends h, which is over, within its tenure. If the tenure ends, a renewal may still be in
-// flight.
-func (h *hold) pass() (p passing, renewing <-chan struct{}) {
+// A departure is what the release of a tenure has to look at, as it was when the tenure ended.
+type departure struct {
+	renewing  <-chan struct{} // closed when the renewal in flight is decided; nil: none is
+	successor *place          // the queuer here that is probably next; nil: none is known
+	waited    bool            // somebody here waits
+}
+
+// pass ends h, which is over, within its tenure. If the tenure ends, its release must follow.
+func (h *hold) pass() (p passing, d departure) {
 	c := h.engine.client
 	h.linger()
 	c.mu.Lock()
@@ -46,13 +52,25 @@ func (h *hold) pass() (p passing, renewing <-chan struct{}) {
 		does.passing, does.asks = h.contest.pass(h.tenure)
 	}
 	if does.passing == ends {
-		renewing = h.renewing
+		d.renewing = h.renewing
+		d.successor, d.waited = h.contest.expects(h.tenure)
 		h.schedule()
 	}
 	h.mu.Unlock()
 	c.mu.Unlock()
 	h.carryOut(does)
-	return does.passing, renewing
+	return does.passing, d
+}
+
+// departs is the departure of t, which has ended, with nothing in flight.
+func (t *tenure) departs() (d departure) {
+	c := t.engine.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	d.successor, d.waited = t.contest.expects(t)
+	return d
 }
 
 // linger lets goroutines run that are about to come back for a name that is passed on all the time:
@@ -89,7 +107,7 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	switch {
 	case len(t.present) > 0:
 		return passed, 0 // others that read within it have come meanwhile
-	case next == nil, usurped, ct.client.draining:
+	case next == nil, usurped, ct.client.drains():
 		t.stop(ReasonUnlocked)
 		return ends, 0
 	}
@@ -165,19 +183,19 @@ func (t *tenure) finish() {
 // successor could not tell that it has come too early, because it would find other readers.
 //
 // ctx never ends.
-func (t *tenure) handOver(ctx context.Context, s *slot) *redlock.Ballot {
+func (t *tenure) handOver(ctx context.Context, s *slot, d departure) *redlock.Ballot {
 	c := t.engine.client
-	successor, waited := t.contest.expects(t)
-	if !waited {
-		b, _ := c.group.Decide(ctx, t.vacation(false, nil))
+	if !d.waited {
+		b := t.draftVacation(nil)
+		_ = b.Decide(ctx)
 		s.give()
 		c.over(t, nil)
 		return b
 	}
-	b := c.group.Draft(t.vacation(successor != nil, successor))
+	b := t.draftVacation(d.successor)
 	b.Prepare()
 	s.give()
-	c.over(t, successor)
+	c.over(t, d.successor)
 	runtime.Gosched() // let the next one come along
 	b.Send(ctx)
 	_ = b.Wait(ctx) // it is decided within the node timeout, once it is sent

@@ -49,20 +49,6 @@ func (p *place) queues() bool { return p.contest.key.order != unordered }
 // before.
 func (p *place) tried() bool { return p != nil && p.again }
 
-// turn reports whether p, a contender's place, should make an attempt now. If it should not because
-// this process has the name, turn returns the tenure.
-func (p *place) turn() (turn bool, behind *tenure) {
-	c := p.contest.client
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	behind = p.contest.tenure
-	if !p.leads() || behind != nil && !p.look {
-		return false, behind
-	}
-	p.look, p.attempts = false, true
-	return true, nil
-}
-
 // leads reports whether p is at the head. A place that was passed the lock is not in the queue any
 // more. Called with mu held.
 func (p *place) leads() bool {
@@ -123,36 +109,43 @@ func (p *place) begins() bool {
 // saw records the result of an attempt, for the errors of calls that made none. If the attempt
 // found a hold of this client that has ended, it has overtaken the release. Then it is not worth
 // waiting for a message, because there may be none.
-func (p *place) saw(d denial) denial {
+func (p *place) saw(d *denial) *denial {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if d.sure && c.ended(p.contest.key.lock, d.holder) {
-		d.sure = false
+		unsure := *d
+		unsure.sure = false
+		d = &unsure
 	}
-	p.contest.last, p.contest.asking = &d, nil
+	p.contest.last = d
+	p.contest.asking.Store(nil)
 	p.attempts = false
 	return d
 }
 
 // seen returns who has the lock, as far as this process knows.
-func (p *place) seen() denial {
+func (p *place) seen() *denial {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return p.contest.seen()
 }
 
-// asks records the attempt that p makes, unless p is nil, for the errors of those that wait behind
-// it.
-func (p *place) asking(b *redlock.Ballot) {
-	if p == nil {
-		return
-	}
+// waitsFor returns why p waits, as far as this process knows.
+func (p *place) waitsFor() *denial {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p.contest.asking = b
+	return p.contest.waitsFor()
+}
+
+// asking records the attempt that p makes, unless p is nil, for the errors of those that wait behind
+// it.
+func (p *place) asking(b *redlock.Ballot) {
+	if p != nil {
+		p.contest.asking.Store(b)
+	}
 }
 
 // An estate is what a leaving waiter has of its place on the nodes.

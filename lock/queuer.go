@@ -52,7 +52,7 @@ func newQueuer(c *call, k kind.Queue) *queuer {
 	return &queuer{call: c, kind: k}
 }
 
-func (q *queuer) try() (*Lease, denial, error) {
+func (q *queuer) try() (*Lease, *denial, error) {
 	c := q.engine.client
 	if q.place == nil {
 		var why *denial
@@ -73,30 +73,30 @@ func (q *queuer) try() (*Lease, denial, error) {
 			if lease != nil || err != nil || d.final {
 				return lease, d, err
 			}
-			why = &d
+			why = d
 		}
 		if q.place == nil {
 			q.place = &place{call: q.call}
 			c.join(q.place, q.engine.contest())
 		}
 		if why != nil {
-			q.place.note(q, *why, false)
+			q.place.note(q, why, false)
 		}
 		c.listen(q.engine.keys.Lock)
 	}
 	if q.follows() {
-		return nil, q.place.seen(), nil
+		return nil, q.place.waitsFor(), nil
 	}
 	if q.tenure == nil {
 		if q.unplaced = q.place.stays(); q.unplaced > 0 {
-			return nil, q.place.seen(), nil
+			return nil, q.place.waitsFor(), nil
 		}
 	}
 	if q.tenure == nil && !c.listening() && !q.waited {
-		return nil, q.place.seen(), nil
+		return nil, q.place.waitsFor(), nil
 	}
 	if !q.enter() {
-		return nil, q.place.seen(), nil
+		return nil, q.place.waitsFor(), nil
 	}
 	defer q.exit()
 	if q.tenure == nil {
@@ -105,7 +105,7 @@ func (q *queuer) try() (*Lease, denial, error) {
 	}
 	for tries, p := 1, q.place; ; tries++ {
 		if !p.begins() {
-			return nil, p.seen(), nil
+			return nil, p.waitsFor(), nil
 		}
 		lease, d, err := q.ask()
 		p.ceases()
@@ -115,13 +115,14 @@ func (q *queuer) try() (*Lease, denial, error) {
 		// The nodes have different tickets: send the greatest, at once. Only then is the place
 		// fixed, and later callers are behind it.
 		if tries == maxStatements {
-			d.err = errUnsettled
-			return nil, d, nil
+			unsettled := *d
+			unsettled.err = errUnsettled
+			return nil, &unsettled, nil
 		}
 	}
 }
 
-func (q *queuer) wait(d denial) error {
+func (q *queuer) wait(d *denial) error {
 	c := q.engine.client
 	if q.unplaced > 0 {
 		return q.sleep(q.place.listen(), nil, q.unplaced)
@@ -260,9 +261,9 @@ func (q *queuer) leave() *Lease {
 	return l
 }
 
-func (q *queuer) seen() denial {
+func (q *queuer) seen() *denial {
 	if q.place == nil {
-		return denial{}
+		return nothing
 	}
 	return q.place.seen()
 }

@@ -23,9 +23,9 @@ import (
 //
 // An owner that reads cannot write as well, because it would wait for itself: it is refused. An
 // owner that writes can read.
-func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, denial, error) {
+func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, *denial, error) {
 	if err := e.suits(h); err != nil {
-		return nil, denial{}, err
+		return nil, nothing, err
 	}
 	start := time.Now()
 	wanted := e.client.group.Validity(start, e.set.ttl)
@@ -41,11 +41,11 @@ func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, denial, error) {
 		case silent && errors.Is(context.Cause(ctx), errTryOver):
 			// A TryLock waits for the nodes no longer than its time limit.
 		case cut != nil:
-			return nil, denial{cut: cut.votes}, cut.error
+			return nil, &denial{cut: cut.votes}, cut.error
 		case ctx.Err() != nil:
-			return nil, denial{cut: cmp.Or(err, errTooLate)}, contextError(ctx)
+			return nil, &denial{cut: cmp.Or(err, errTooLate)}, contextError(ctx)
 		case err != nil && !silent:
-			return nil, denial{}, h.wrap("re-enter", err)
+			return nil, nothing, h.wrap("re-enter", err)
 		}
 	}
 
@@ -67,14 +67,14 @@ func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, denial, error) {
 	case over != nil:
 		// A lock taken now would not be the one that the owner believes it holds (trap 5). Its lost
 		// lease has to be unlocked first.
-		return nil, denial{}, h.fail("re-enter", reason)
+		return nil, nothing, h.fail("re-enter", reason)
 	case !valid:
 		if after := h.expire(); after != nil {
 			after()
 		}
-		return nil, denial{}, h.fail("re-enter", h.lose(ReasonNotRenewed)) // unless it has been
+		return nil, nothing, h.fail("re-enter", h.lose(ReasonNotRenewed)) // unless it has been
 	}
-	return l, denial{}, nil
+	return l, nothing, nil
 }
 
 // suits returns an error if the owner of h, which is not over, must not re-enter by e.

@@ -55,7 +55,7 @@ func (ct *contest) passPermit(t *tenure) (p passing, asks int64) {
 	next := ct.nextQueuer(t)
 	t.vacant = false
 	switch {
-	case next == nil, ct.has(t.id) != t, ct.client.draining, !t.suits(&next.call.engine.set, now), r.failed,
+	case next == nil, ct.has(t.id) != t, ct.client.drains(), !t.suits(&next.call.engine.set, now), r.failed,
 		ct.relay.pause(now):
 		t.ended, t.reason = true, ReasonUnlocked
 		return ends, 0

@@ -32,11 +32,11 @@ func (h *hold) end(ctx context.Context) (Reason, error) {
 	if last, err := h.finish(); !last {
 		return ReasonNone, err
 	}
-	last, renewing, reason, err := h.resign()
+	last, d, reason, err := h.resign()
 	if !last {
 		return reason, err
 	}
-	return h.giveUp(ctx, renewing)
+	return h.giveUp(ctx, d)
 }
 
 // finish marks the hold as over, and reports whether it did so now. Otherwise it gives up the turn.
@@ -67,35 +67,35 @@ func (h *hold) finish() (last bool, err error) {
 	return true, nil
 }
 
-// resign passes the lock on, or reports that it must be released, when the renewal in flight is
-// decided, if there is one. Unless it must be released, resign returns why the hold is over, and
-// gives up the turn.
-func (h *hold) resign() (last bool, renewing <-chan struct{}, reason Reason, err error) {
-	p, renewing := h.pass()
+// resign passes the lock on, or reports that it must be released. Unless it must be, resign returns
+// why the hold is over, and gives up the turn.
+func (h *hold) resign() (last bool, d departure, reason Reason, err error) {
+	p, d := h.pass()
 	if p == ends {
-		return true, renewing, ReasonNone, nil
+		return true, d, ReasonNone, nil
 	}
 	h.slot.give()
 	if p != ended {
-		return false, nil, ReasonUnlocked, nil // the tenure continues, and its reason is for another call to read
+		return false, d, ReasonUnlocked, nil // the tenure continues, and its reason is for another call to read
 	}
 	if reason := h.tenure.reason; errors.Is(reason.end(), ErrLost) {
-		return false, nil, reason, h.fail("unlock", reason)
+		return false, d, reason, h.fail("unlock", reason)
 	}
-	return false, nil, ReasonUnlocked, nil
+	return false, d, ReasonUnlocked, nil
 }
 
-// giveUp releases the lock. It returns why the hold is over: the release may show that it was lost
-// before.
-func (h *hold) giveUp(ctx context.Context, renewing <-chan struct{}) (Reason, error) {
-	if renewing != nil {
-		await(h.engine.client.group.NodeTimeout(), renewing)
+// giveUp releases the lock, after the renewal in flight. It returns why the hold is over: the release
+// may show that it was lost before.
+func (h *hold) giveUp(ctx context.Context, d departure) (Reason, error) {
+	if d.renewing != nil {
+		await(h.engine.client.group.NodeTimeout(), d.renewing)
+		d = h.departs() // others may have come and gone
 	}
 	var b *redlock.Ballot
 	if left := h.stays(); left > 0 {
 		b = h.keep(ctx, h.slot, left)
 	} else {
-		b = h.handOver(ctx, h.slot)
+		b = h.handOver(ctx, h.slot, d)
 	}
 	return h.released(b)
 }

@@ -155,7 +155,7 @@ func (ct *contest) serve(t *tenure, may bool) (does service) {
 	usurped := ct.tenure != t // an attempt of this process has found the name free
 	for ; next != nil && !s.writing && !usurped; next = ct.next(t) {
 		q, writes := next.call, next.writes()
-		if writes && len(t.present) > 0 || ct.client.draining || t.reserve.failed || !t.suits(&q.engine.set, now) {
+		if writes && len(t.present) > 0 || ct.client.drains() || t.reserve.failed || !t.suits(&q.engine.set, now) {
 			break
 		}
 		if asks = !t.isCurrent(now) || writes && t.reserve.last == t.reserve.top; asks {

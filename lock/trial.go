@@ -106,7 +106,7 @@ func (t *trial) draft() {
 	}
 	t.tenure = t.engine.newTenure(t.slot)
 	t.tenure.brief = true
-	t.ballot = t.engine.client.group.Draft(t.tenure.claim(true))
+	t.ballot = t.tenure.draftClaim(true)
 	t.ballot.Prepare()
 }
 
@@ -140,7 +140,7 @@ func (t *trial) conclude() (over bool) {
 		t.end(l, failed)
 		return true
 	}
-	t.denied = &d
+	t.denied = d
 	return false
 }
 
@@ -150,8 +150,8 @@ func (t *trial) finish() {
 		return
 	}
 	if t.denied != nil {
-		if err := t.wait(*t.denied); err != nil {
-			t.end(nil, t.give(err, denial{}))
+		if err := t.wait(t.denied); err != nil {
+			t.end(nil, t.give(err, nothing))
 			return
 		}
 	}

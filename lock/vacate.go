@@ -12,6 +12,12 @@ func (t *tenure) vacate(quiet bool) *redlock.Ballot {
 	return t.engine.client.group.Vote(t.vacation(quiet, nil))
 }
 
+// draftVacation drafts the release of a lease, which is quiet if it has a successor: that one asks right after
+// it. As for draftClaim, the motion does not stay on the stack.
+func (t *tenure) draftVacation(successor *place) *redlock.Ballot {
+	return t.engine.client.group.Draft(t.vacation(successor != nil, successor))
+}
+
 // lastCall is longer than the pause before a pending removal is tried again.
 const lastCall = 2 * time.Second
 

@@ -89,7 +89,7 @@ var lockAttemptMutants = []Mutant{
 	{
 		Name:    "no second round for a token",
 		File:    "lock/attempt.go",
-		Old:     "	if agree >= g.Quorum() {",
+		Old:     "	if agree >= t.engine.client.group.Quorum() {",
 		New:     "	if agree >= 1 {",
 		Package: "lock",
 		Tests:   "^TestTokenThatNoQuorumKnowsIsNotGivenOut$",

@@ -156,7 +156,7 @@ var lockClientMutants = []Mutant{
 	{
 		Name:    "the last holder's end is not noticed",
 		File:    "lock/core.go",
-		Old:     "if c.held--; c.held == 0 && c.draining {",
+		Old:     "if c.held--; c.held == 0 && c.drains() {",
 		New:     "if c.held--; false {",
 		Package: "lock",
 		Tests:   "^TestShutdownDoesNotWaitForWhatIsLost$",

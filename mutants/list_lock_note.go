@@ -110,8 +110,8 @@ var lockNoteMutants = []Mutant{
 	{
 		Name:    "who tries is not told",
 		File:    "lock/attempt.go",
-		Old:     "t.claim(true)",
-		New:     "t.claim(false)",
+		Old:     "t.draftClaim(true)",
+		New:     "t.draftClaim(false)",
 		Package: "lock",
 		Tests:   "^TestWhoIsRefusedIsToldWhoHasTheLock$/^reentrant$",
 	},

@@ -138,17 +138,17 @@ var lockOwnerMutants = []Mutant{
 	{
 		Name:    "a re-entry that is cut off is refused by its own hold",
 		File:    "lock/reenter.go",
-		Old:     "return nil, denial{cut: cut.votes}, cut.error",
-		New:     "return nil, denial{}, cut.error",
+		Old:     "return nil, &denial{cut: cut.votes}, cut.error",
+		New:     "return nil, nothing, cut.error",
 		Package: "lock",
 		Tests:   "^TestReentryThatIsCutOffIsNoRefusalByItsOwnHold$",
 	},
 	{
 		Name: "one of two calls of an owner is refused by its hold",
 		File: "lock/acquire.go",
-		Old: `				d.err = errTurn
+		Old: `				d = &denial{err: errTurn}
 `,
-		New: `				d.err = nil
+		New: `				d = nothing
 `,
 		Package: "lock",
 		Tests:   "^TestReentryThatIsCutOffIsNoRefusalByItsOwnHold$",

@@ -83,7 +83,7 @@ var lockWaitMutants = []Mutant{
 	{
 		Name: "a client that is closed grants",
 		File: "lock/attempt.go",
-		Old: `	if c.draining {
+		Old: `	if c.drains() {
 		c.mu.Unlock()
 		return false`,
 		New: `	if false {

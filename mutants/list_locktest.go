@@ -206,7 +206,7 @@ var locktestMutants = []Mutant{
 		Name:    "a re-entry meets an error of FailNext",
 		File:    "lock/acquire.go",
 		Old:     "	if h != nil {\n		a.handover = HandoverReentry\n",
-		New:     "	if h != nil {\n		if f := e.client.fails; f != nil {\n			if err := f(e.name); err != nil {\n				return nil, denial{}, err\n			}\n		}\n		a.handover = HandoverReentry\n",
+		New:     "	if h != nil {\n		if f := e.client.fails; f != nil {\n			if err := f(e.name); err != nil {\n				return nil, nothing, err\n			}\n		}\n		a.handover = HandoverReentry\n",
 		Package: "locktest",
 		Tests:   "^TestReentryMeetsNoErrorOfFailNext$",
 	},

@@ -261,8 +261,8 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "the turn of one that writes comes while others read",
 		File:    "lock/serve.go",
-		Old:     "if writes && len(t.present) > 0 || ct.client.draining",
-		New:     "if ct.client.draining",
+		Old:     "if writes && len(t.present) > 0 || ct.client.drains()",
+		New:     "if ct.client.drains()",
 		Package: "readwrite",
 		Tests:   "^TestTurnsWithinAProcessAreInTheOrderOfArrival$",
 	},

@@ -389,8 +389,8 @@ var semaphoreMutants = []Mutant{
 	{
 		Name:    "a permit is passed on whatever the settings",
 		File:    "lock/relay.go",
-		Old:     "ct.client.draining, !t.suits(&next.call.engine.set, now), r.failed,",
-		New:     "ct.client.draining, r.failed,",
+		Old:     "ct.client.drains(), !t.suits(&next.call.engine.set, now), r.failed,",
+		New:     "ct.client.drains(), r.failed,",
 		Package: "lock",
 		Tests:   "^TestPermitsWithOtherSettingsAreNotPassedOn$",
 	},

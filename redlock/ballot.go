@@ -135,7 +135,7 @@ func (b *Ballot) Send(ctx context.Context) {
 		m.send(ctx, b)
 		return
 	}
-	if len(b.ops) == 1 && b.ops[0].lane.runHere(ctx, nil) {
+	if len(b.ops) == 1 && b.ops[0].lane.runHere(ctx, nil) == ran {
 		return
 	}
 	for i := range b.ops {
@@ -163,11 +163,15 @@ func (b *Ballot) Decide(ctx context.Context) error {
 	}
 	if len(b.ops) == 1 {
 		o := &b.ops[0]
-		if o.lane = b.group.nodes[0].way(o.key()); o.lane.runHere(ctx, o) {
+		o.lane = b.group.nodes[0].way(o.key())
+		switch o.lane.runHere(ctx, o) {
+		case ran:
 			if err := b.Wait(ctx); err != nil || b.Won() {
 				return err
 			}
 			return ctx.Err()
+		case submitted:
+			return b.Wait(ctx)
 		}
 	}
 	b.submit((*lane).submit)

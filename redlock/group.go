@@ -33,6 +33,9 @@ type Config struct {
 	Answered func(node int, motion string, took time.Duration, a Answer)
 }
 
+// cacheLine is what processors exchange at once, as a rule.
+const cacheLine = 64
+
 // A Group is N independent nodes that vote as one. It is safe for concurrent use.
 // The zero value is not usable; use [New].
 type Group struct {
@@ -42,8 +45,12 @@ type Group struct {
 	ctx    context.Context // of everything that is sent; ends with Close
 	cancel context.CancelFunc
 
-	waiters sync.Pool     // of chan struct{}: see waiter
-	grants  atomic.Uint64 // number of the last one: see Footprint.Grant
+	waiters sync.Pool // of chan struct{}: see waiter
+
+	// Each grant writes grants. Apart from it, what is above stays in the caches of all processors.
+	_      [cacheLine]byte
+	grants atomic.Uint64 // number of the last one: see Footprint.Grant
+	_      [cacheLine]byte
 
 	mu         sync.Mutex
 	identities map[string]*node // whose server that is; guarded by mu

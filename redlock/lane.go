@@ -70,6 +70,11 @@ func newLane(n *node, timeout time.Duration) *lane {
 func (l *lane) submit(o *op) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.put(o)
+}
+
+// put is submit with mu held, which it may release for a moment.
+func (l *lane) put(o *op) {
 	if l.queued(o) {
 		l.start(o)
 	}

@@ -42,6 +42,12 @@ type op struct {
 // key returns the key of the op's command.
 func (o *op) key() string { return o.ballot.motion.Call.Key() }
 
+// isPlain reports whether o is only to be queued, as nothing else has to be decided about its node.
+func (o *op) isPlain() bool {
+	m := &o.ballot.motion
+	return m.Skip == nil && !m.Flush && !o.needless()
+}
+
 // needless reports whether o removes something that was never sent. The creation may still wait in
 // a queue: the footprint is closed by now, so it will never be sent.
 func (o *op) needless() bool {

@@ -78,19 +78,24 @@ func (l *lane) beside(working int) bool {
 
 // runHere runs the prepared ops, and then o unless it is nil, on the caller's goroutine, if the
 // lane is idle and the caller can wait for the node. With one node and one caller, a hand-over to
-// another goroutine and back would cost more than the lock.
-func (l *lane) runHere(ctx context.Context, o *op) bool {
+// another goroutine and back would cost more than the lock. In a crowd, that is not so, and o is
+// submitted at once.
+func (l *lane) runHere(ctx context.Context, o *op) (done dispatch) {
 	if l.node.quick == nil {
-		return false
+		return undone
 	}
 	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < l.timeout || ctx.Err() != nil {
-		return false
+		return undone
 	}
 	l.mu.Lock()
 	if l.closed || l.busy > 0 || l.failing || !l.node.known() ||
 		len(l.queue) > maxHere || len(l.queue) > 0 && l.window.width > 1 || len(l.queue) == 0 && o == nil {
+		if l.busy > 0 && o != nil && o.isPlain() {
+			l.put(o)
+			done = submitted
+		}
 		l.mu.Unlock()
-		return false
+		return done
 	}
 	l.busy = 1
 	l.runners.Add(1) // join waits for this one too
@@ -132,8 +137,17 @@ func (l *lane) runHere(ctx context.Context, o *op) bool {
 	if more && closed {
 		l.drain() // the main runner may have ended
 	}
-	return true
+	return ran
 }
+
+// A dispatch is what runHere has done with its op.
+type dispatch uint8
+
+const (
+	undone    dispatch = iota // nothing
+	submitted                 // it is queued, or has its answer
+	ran                       // it is over
+)
 
 // run is the main runner.
 func (l *lane) run() {

@@ -127,7 +127,7 @@ func SendTogether(ctx context.Context, ballots ...*Ballot) {
 // possible.
 func leave(ctx context.Context, ballots []*Ballot) {
 	lanes := lanesOf(ballots)
-	if len(lanes) == 1 && lanes[0].runHere(ctx, nil) {
+	if len(lanes) == 1 && lanes[0].runHere(ctx, nil) == ran {
 		return
 	}
 	for _, l := range lanes {
