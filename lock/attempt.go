@@ -267,16 +267,12 @@ func (c *core) won(t *tenure, p *place, gone map[*tenure]Reason) bool {
 	}
 	if p != nil {
 		ct.bring(t, p)
-		p.starting, p.later = false, false
+		if p.inQueue != nil {
+			p.starting, p.later = false, false
+		}
 		ct.remove(p)
 	}
-	for _, p := range ct.queue {
-		if p.later && t.serving != nil {
-			if t.takes(p); p.here {
-				p.later = false
-			}
-		}
-	}
+	ct.seat(t)
 	ct.advance()
 	c.mu.Unlock()
 	for _, before := range usurped {

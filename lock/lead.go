@@ -84,6 +84,9 @@ func (ct *contest) bring(t *tenure, p *place) {
 // desert separates the followers from p, which is leaving: the first of them leads the others.
 // Called with mu held.
 func (ct *contest) desert(p *place) {
+	if ct.key.order == unordered {
+		return
+	}
 	var first *place
 	for _, f := range ct.queue {
 		switch {

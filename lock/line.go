@@ -50,13 +50,16 @@ func (ct *contest) drop(p *place) int {
 	if ct.first[0] == p {
 		ct.first[0] = nil
 	}
-	p.ticket = 0
 	if i == 0 {
 		ct.queue[0] = nil
 		ct.queue = ct.queue[1:]
 	} else {
 		ct.queue = slices.Delete(ct.queue, i, i+1)
 	}
+	if p.inQueue == nil {
+		return i
+	}
+	p.ticket = 0
 	if p.starting || p.later {
 		p.starting, p.later = false, false
 		ct.advance()
@@ -114,12 +117,29 @@ func (t *tenure) takes(p *place) {
 	}
 }
 
+// seat makes those that have yet to ask the nodes wait for their turn within t, which begins, if they
+// may. Called with mu held.
+func (ct *contest) seat(t *tenure) {
+	if t.serving == nil {
+		return
+	}
+	for _, p := range ct.queue {
+		if p.later {
+			t.takes(p)
+			p.later = !p.here
+		}
+	}
+}
+
 // everybody selects, for disband, all who wait for a turn within the tenure.
 func everybody(int, *place) bool { return true }
 
 // disband makes the selected goroutines that wait for a turn within this process's tenure ask the
 // nodes, one after the other, so that their places are in order of arrival. Called with mu held.
 func (ct *contest) disband(goes func(int, *place) bool) {
+	if ct.key.order == unordered {
+		return
+	}
 	for i, p := range ct.queue {
 		if p.here && goes(i, p) {
 			p.here = false
@@ -133,6 +153,9 @@ func (ct *contest) disband(goes func(int, *place) bool) {
 // advance lets the next goroutine ask the nodes for the first time, if it has been waiting for
 // those before it to do so. Called with mu held.
 func (ct *contest) advance() {
+	if ct.key.order == unordered {
+		return
+	}
 	for _, p := range ct.queue {
 		switch {
 		case p.starting:

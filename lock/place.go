@@ -16,12 +16,14 @@ type place struct {
 	lease *Lease // that it was passed; nil: none
 
 	attempts bool // its attempt is under way
+	look     bool // try, even if this process seems to hold the lock
+	again    bool // of a contender: an attempt was made; its own goroutine's
 
-	// Of a contender.
-	look  bool // try, even if this process seems to hold the lock
-	again bool // an attempt was made; its own goroutine's
+	*inQueue // of a queuer; nil: of a contender, of which there may be very many
+}
 
-	// Of a queuer.
+// An inQueue is what a place in the queues on the nodes has besides.
+type inQueue struct {
 	successor bool      // named as one since it last asked
 	causes    []string  // of its turn, as nodes named them when it was last woken, unless it has asked since: holds that have ended, or what others did
 	polled    bool      // it was woken to look, and not as somebody said that it is its turn
@@ -36,10 +38,20 @@ type place struct {
 	asked     time.Time // when it last asked
 	came      time.Time // when it began to wait here
 
-	// Of a queuer that reads; see lead.
+	// Of one that reads; see lead.
 	leader *place    // whose place it shares; nil: it has one of its own
 	opened time.Time // when it began to ask the nodes for the first time; zero: it has not
 	estate *estate   // what one that it followed has left to it; nil: nothing
+}
+
+// newInQueue returns the place of a queuer.
+func newInQueue(c *call) *place {
+	p := new(struct { // in one piece
+		place
+		inQueue
+	})
+	p.place.call, p.place.inQueue = c, &p.inQueue
+	return &p.place
 }
 
 // queues reports whether p belongs to a queuer, which stands in the queues on the nodes.
@@ -83,7 +95,10 @@ func (p *place) signal() chan struct{} {
 
 // stir wakes p. Called with mu held.
 func (p *place) stir(look bool) {
-	p.look, p.polled = p.look || look, false
+	p.look = p.look || look
+	if p.inQueue != nil {
+		p.polled = false
+	}
 	select {
 	case p.signal() <- struct{}{}:
 	default: // the signal that is there will do

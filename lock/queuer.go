@@ -58,7 +58,7 @@ func (q *queuer) try() (*Lease, *denial, error) {
 		var why *denial
 		alone := !c.listening() && !c.crowded(q.engine.contest())
 		if q.engine.joinable != nil {
-			q.place = &place{call: q.call}
+			q.place = newInQueue(q.call)
 			c.join(q.place, q.engine.contest())
 			q.place.contest.attend()
 			alone = alone && !q.place.follows()
@@ -76,7 +76,7 @@ func (q *queuer) try() (*Lease, *denial, error) {
 			why = d
 		}
 		if q.place == nil {
-			q.place = &place{call: q.call}
+			q.place = newInQueue(q.call)
 			c.join(q.place, q.engine.contest())
 		}
 		if why != nil {

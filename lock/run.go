@@ -93,7 +93,7 @@ func (t *tenure) served(w *tenure) {
 // it is the number of the id with which it waits, so that an operator can match the two. Called with
 // mu held.
 func (t *tenure) numberOf(p *place) int {
-	if p.id == "" {
+	if p.inQueue == nil || p.id == "" {
 		return t.holds
 	}
 	n, _ := strconv.Atoi(p.id[strings.LastIndexByte(p.id, ':')+1:]) // see newID
