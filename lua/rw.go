@@ -203,7 +203,7 @@ type RWRepair struct {
 
 // Call makes the call. Its replies are those of [Repair].
 func (r RWRepair) Call() Call {
-	args := append(newCall(rwRepairScript, 4, 7), r.Keys.Lock, r.Keys.Token(), r.Keys.Void(), r.Keys.Readers(),
+	args := append(newCall(rwRepairScript, 5, 7), r.Keys.Lock, r.Keys.Token(), r.Keys.Void(), r.Keys.Readers(), r.Keys.Waiters(),
 		r.Hold, r.Count, Millis(r.TTL), r.Token, Millis(r.Retention), flag(r.Reads))
 	return Call{script: rwRepairScript, args: withGuard(args, r.Guard)}
 }

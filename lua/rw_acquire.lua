@@ -7,7 +7,7 @@
 -- KEYS[4] lock:{name}:queue    zset    waiting hold id -> ticket
 -- KEYS[5] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
 --                                      "hold id round" -> round in which it was granted,
---                                      ticket
+--                                      ticket; "hold id floor" -> see place.lua
 -- KEYS[6] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
 -- KEYS[7] lock:{name}:note     string  label and note of the hold, for people; only if wanted
 -- ARGV[1] hold id
@@ -161,6 +161,7 @@ if waited then
   drop(KEYS[4], KEYS[5], ARGV[1])
 end
 if ARGV[7] ~= '0' then
+  redis.call('HDEL', KEYS[5], floor(ARGV[1])) -- of an earlier grant, which has expired
   grant(KEYS[5], ARGV[1], ARGV[7], ticket)
   outlive(KEYS[5], ARGV[2])
 end
@@ -171,10 +172,13 @@ end
 if not reader then
   redis.call('HSET', KEYS[1], ARGV[1], '1')
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
-  local token, problem = mint(KEYS[2], least, ARGV[3])
+  local token, problem, fresh = mint(KEYS[2], least, ARGV[3])
   if problem then
     redis.call('HDEL', KEYS[1], ARGV[1])
     redis.call('HDEL', KEYS[5], round(ARGV[1]))
+  elseif fresh then
+    redis.call('HSET', KEYS[5], floor(ARGV[1]), '0') -- this node knows of no token
+    outlive(KEYS[5], ARGV[2])
   end
   return token and granted_with(token) or problem
 end

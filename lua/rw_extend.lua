@@ -44,12 +44,16 @@ local read = redis.call('ZSCORE', KEYS[6], ARGV[1])
 -- First what needs no memory: a full server refuses a script at the first command that does.
 -- uses extended
 extend(KEYS[1], KEYS[2], KEYS[5], KEYS[7], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], count)
+if not read and redis.call('HEXISTS', KEYS[5], floor(ARGV[1])) == 1 then
+  outlive(KEYS[5], ARGV[2])
+end
 if read or ARGV[6] == '1' then
   prolong(KEYS[1], KEYS[6], ARGV[1], now, ARGV[2])
 end
 if not read and ARGV[6] == '1' then
   -- uses written
-  written(KEYS[2], ARGV[3])
+  written(KEYS[2], KEYS[5], ARGV[1], ARGV[3])
+  redis.call('HDEL', KEYS[5], floor(ARGV[1]))
   admit(KEYS[1], KEYS[6], KEYS[4], KEYS[5], now, ARGV[7], ARGV[1] .. ' reads', ARGV[8], '')
 end
 return 1

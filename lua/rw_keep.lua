@@ -4,7 +4,8 @@
 -- KEYS[1] lock:{name}          hash    hold id -> hold count; "hold id lingers" -> 0
 -- KEYS[2] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
 -- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
--- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
+-- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
+--                                      "hold id floor" -> see place.lua
 -- KEYS[5] lock:{name}:token    string  fencing counter; absent, as the one below, if not needed
 -- KEYS[6] lock:{name}:note     string  label and note of the hold, if any
 -- ARGV[1] hold id
@@ -31,8 +32,9 @@ if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
   redis.call('HDEL', KEYS[1], ARGV[1])
   if ARGV[5] and not read then
     -- uses written
-    written(KEYS[5], ARGV[5])
+    written(KEYS[5], KEYS[4], ARGV[1], ARGV[5])
   end
+  redis.call('HDEL', KEYS[4], floor(ARGV[1]))
 elseif redis.call('HEXISTS', KEYS[1], lingers) == 0 then
   return 0
 end

@@ -4,7 +4,8 @@
 -- KEYS[1] lock:{name}          hash    hold id -> hold count
 -- KEYS[2] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds
 -- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
--- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
+-- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
+--                                      "hold id floor" -> see place.lua
 -- KEYS[5] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
 -- KEYS[6] lock:{name}:token    string  fencing counter; absent, as the one below, if not needed
 -- KEYS[7] lock:{name}:note     string  label and note of the hold, if any
@@ -35,9 +36,10 @@ if found == 1 and read == 0 and ARGV[6] then
     unmint(KEYS[6])
   else
     -- uses written
-    written(KEYS[6], ARGV[6])
+    written(KEYS[6], KEYS[4], ARGV[1], ARGV[6])
   end
 end
+redis.call('HDEL', KEYS[4], floor(ARGV[1]))
 if KEYS[7] then
   -- uses unnote
   unnote(KEYS[7], ARGV[1])

@@ -5,6 +5,7 @@
 -- KEYS[2] lock:{name}:token    string  fencing counter
 -- KEYS[3] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds
 -- KEYS[4] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
+-- KEYS[5] lock:{name}:waiters  hash    "hold id floor" -> see place.lua
 -- ARGV[1] hold id
 -- ARGV[2] hold count
 -- ARGV[3] TTL, milliseconds
@@ -45,6 +46,7 @@ end
 if free then
   redis.call('PEXPIRE', KEYS[4], 0) -- what is left of no hold
 end
+redis.call('HDEL', KEYS[5], floor(ARGV[1])) -- others may have had the lock here since
 if ARGV[6] == '1' then
   redis.call('ZADD', KEYS[4], micros(now + ARGV[3] * 1000), ARGV[1])
   redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])

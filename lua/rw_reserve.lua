@@ -5,7 +5,8 @@
 -- KEYS[2] lock:{name}:token    string  fencing counter
 -- KEYS[3] lock:{name}:void     zset    "hold id forced" -> when the mark may go, microseconds
 -- KEYS[4] lock:{name}:queue    zset    waiting hold id -> ticket
--- KEYS[5] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
+-- KEYS[5] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
+--                                      "hold id floor" -> see place.lua
 -- KEYS[6] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
 -- ARGV[1] hold id of the tenure
 -- ARGV[2] last token of the reserve
@@ -32,6 +33,10 @@ if redis.call('ZSCORE', KEYS[6], ARGV[1]) then
 end
 local token = redis.call('GET', KEYS[2])
 if not token or tonumber(token) < tonumber(ARGV[2]) then
+  if redis.call('HEXISTS', KEYS[5], floor(ARGV[1])) == 0 then
+    redis.call('HSET', KEYS[5], floor(ARGV[1]), token or '0')
+  end
+  outlive(KEYS[5], redis.call('PTTL', KEYS[1]))
   redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
 end
 return stranger(KEYS[4], KEYS[5], now, ARGV[1]) and 0 or 1

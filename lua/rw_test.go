@@ -226,3 +226,76 @@ func TestWhatLingersIsToldNothing(t *testing.T) {
 	f.run(rwTry(writer2), rwKeep(writer2, time.Second))
 	require.Empty(t, f.told(rwAsk(reader, proposal(0), 1)))
 }
+
+// Whoever reads is to have the token of who wrote last. A counter falls to it only if nobody else can have been
+// told a greater one by this node.
+func TestACounterFallsOnlyAsFarAsItMay(t *testing.T) {
+	t.Parallel()
+	const now, late = 1e15, 1 << 52 // by the node's clock; that of another hold
+	write := func(token int64) lua.Call { return lua.RWRelease{RW: rw, Hold: writer, Token: token}.Call() }
+	first := calls(rwTry(writer))
+	second := calls(rwTry(writer2), rwEnd(writer2, 0), rwTry(writer)) // and another had late
+	for name, c := range map[string]struct {
+		before  []lua.Call // the last one that grants the lock grants it to writer
+		end     lua.Call
+		counter int64 // afterwards
+	}{
+		"it was the first to count":     {first, write(now - 5), now - 5},
+		"it was the first, and has one": {append(first, rwReserve(writer, now+40)), write(now - 5), now - 5},
+		"it has a reserve":              {append(second, rwReserve(writer, late+40)), write(late + 3), late + 3},
+		"it has two":                    {append(second, rwReserve(writer, late+40), rwReserve(writer, late+80)), write(late + 41), late + 41},
+		"it was late":                   {second, write(late - 5), late + 1},
+		"it was late, and has one":      {append(second, rwReserve(writer, late+40)), write(late - 5), late + 1},
+		"it counted less":               {second, write(late + 9), late + 9},
+		"it stays taken":                {first, lua.RWKeep{RW: rw, Hold: writer, For: time.Second, Token: now - 5}.Call(), now - 5},
+		"it reads from then on":         {first, lua.RWExtend{RW: rw, Hold: writer, Count: 1, TTL: ttl, Token: now - 5, Retention: kept, Reads: true}.Call(), now - 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := freeze(t)
+			f.run(c.before...)
+			f.run(c.end, c.end)
+			counter, err := f.client.Get(bg, line.Keys.Token()).Int64()
+			require.NoError(t, err)
+			require.Equal(t, c.counter, counter)
+			require.Empty(t, f.client.HKeys(bg, line.Keys.Waiters()).Val())
+		})
+	}
+}
+
+// The hold of a node that gets it back may have expired there, and others have had the lock since. So may the one
+// that a waiter was granted by an earlier request.
+func TestAHoldThatIsGivenBackKnowsNoFloor(t *testing.T) {
+	t.Parallel()
+	const now, others = 1e15, 1 << 52
+	for name, again := range map[string]lua.Call{
+		"by a repair":        rwRepair(writer, false),
+		"by another request": rwAsk(writer, proposal(0), 2),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := freeze(t)
+			f.run(rwAsk(writer, proposal(0), 1))
+			require.Equal(t, "0", f.client.HGet(bg, line.Keys.Waiters(), writer+" floor").Val())
+			require.NoError(t, f.client.Del(bg, line.Keys.Lock).Err()) // as when it expires
+			f.run(rwTry(writer2), rwEnd(writer2, 0), again)
+			f.run(lua.RWRelease{RW: rw, Hold: writer, Token: now + 3}.Call())
+			counter, err := f.client.Get(bg, line.Keys.Token()).Int64()
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, counter, int64(others))
+		})
+	}
+}
+
+func TestAFloorLastsAsLongAsItsHold(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTry(writer))
+	for range 3 {
+		f.pass(ttl * 9 / 10)
+		f.run(rwExtend(writer, ttl, false))
+	}
+	require.Equal(t, "0", f.client.HGet(bg, line.Keys.Waiters(), writer+" floor").Val())
+	f.run(rwEnd(writer, 0))
+	require.Empty(t, f.client.HKeys(bg, line.Keys.Waiters()).Val())
+}

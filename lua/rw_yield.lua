@@ -38,7 +38,7 @@ if not last or last > tonumber(ARGV[7]) then
   end
   return ticket
 end
-redis.call('HDEL', KEYS[4], round(ARGV[1]))
+redis.call('HDEL', KEYS[4], round(ARGV[1]), floor(ARGV[1]))
 
 redis.call('ZREM', KEYS[5], ARGV[1])
 if redis.call('HDEL', KEYS[1], ARGV[1]) == 1 and not reads(ARGV[1]) then

@@ -3,8 +3,8 @@
 -- From here on a number here is not every integer: two holds could get the same token.
 local most = 2 ^ 53
 
--- The next fencing token: one more than the counter in key, and no less than least. Or
--- nil and an error, and no token is known. The counter lives on for life, milliseconds.
+-- The next fencing token: one more than the counter in key, and no less than least; nil; and whether there
+-- was no counter. Or nil and an error, and no token is known. The counter lives on for life, milliseconds.
 local function mint(key, least, life)
   local token = redis.pcall('INCR', key)
   if type(token) ~= 'number' then
@@ -22,6 +22,7 @@ local function mint(key, least, life)
     redis.call('PEXPIRE', key, life)
     return token
   end
+  local fresh = token <= 1
   -- There was none, or none of ours, or it is from before this server's start. Tokens are
   -- dates, so that a name that was forgotten goes on where it was.
   -- uses clock
@@ -39,5 +40,5 @@ local function mint(key, least, life)
     end
     error(problem)
   end
-  return token
+  return token, nil, fresh
 end

@@ -198,7 +198,7 @@ var lockLingerMutants = []Mutant{
 	{
 		Name:    "readers have a token beyond that of a writer whose lock stays taken",
 		File:    "lua/rw_keep.lua",
-		Old:     "    written(KEYS[5], ARGV[5])\n",
+		Old:     "    written(KEYS[5], KEYS[4], ARGV[1], ARGV[5])\n",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestReadersHaveTheLastWritersTokenThoughTheLockStayedTaken$",

@@ -666,13 +666,16 @@ func TestACancelledWaitLeavesNothing(t *testing.T) {
 		synctest.Wait()
 		for _, n := range b.nodes {
 			require.False(t, n.Memory().Exists(b.keys.Queue()))
-			require.False(t, n.Memory().Exists(b.keys.Waiters()))
+			fields, err := n.Memory().HKeys(b.keys.Waiters())
+			require.NoError(t, err)
+			require.Equal(t, []string{held.ID() + " floor"}, fields, "it is the holder's")
 		}
 		unlock(t, held)
 		synctest.Wait()
 		for _, n := range b.nodes {
 			require.False(t, n.Memory().Exists(b.keys.Lock))
 			require.False(t, n.Memory().Exists(b.keys.Readers()))
+			require.False(t, n.Memory().Exists(b.keys.Waiters()))
 		}
 	})
 }
