@@ -50,7 +50,7 @@ func newInQueue(c *call) *place {
 		place
 		inQueue
 	})
-	p.place.call, p.place.inQueue = c, &p.inQueue
+	p.call, p.place.inQueue = c, &p.inQueue
 	return &p.place
 }
 
