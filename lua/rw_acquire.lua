@@ -177,8 +177,11 @@ if not reader then
     redis.call('HDEL', KEYS[1], ARGV[1])
     redis.call('HDEL', KEYS[5], round(ARGV[1]))
   elseif fresh then
-    redis.call('HSET', KEYS[5], floor(ARGV[1]), '0') -- this node knows of no token
-    outlive(KEYS[5], ARGV[2])
+    -- This node knows of no token. If that cannot be written, the counter does not fall, and the lock is not
+    -- left behind.
+    if type(redis.pcall('HSET', KEYS[5], floor(ARGV[1]), '0')) == 'number' then
+      outlive(KEYS[5], ARGV[2])
+    end
   end
   return token and granted_with(token) or problem
 end

@@ -299,3 +299,12 @@ func TestAFloorLastsAsLongAsItsHold(t *testing.T) {
 	f.run(rwEnd(writer, 0))
 	require.Empty(t, f.client.HKeys(bg, line.Keys.Waiters()).Val())
 }
+
+func TestAFloorThatCannotBeWrittenDoesNoHarm(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	require.NoError(t, f.client.Set(bg, line.Keys.Waiters(), "of another program", 0).Err())
+	require.EqualValues(t, 1e15, f.rw(rwTry(writer)).Token)
+	require.Equal(t, map[string]string{writer: "1"}, f.client.HGetAll(bg, line.Keys.Lock).Val())
+	require.Negative(t, f.client.TTL(bg, line.Keys.Waiters()).Val(), "it does not expire")
+}
