@@ -25,12 +25,6 @@ local function grant(waiters, id, number, ticket)
   redis.call('HSET', waiters, round(id), number .. string.format(' %.0f', ticket))
 end
 
--- For a hold that writes, "<hold id> floor" is a number that is no less than any token that others were told,
--- as far as this node knows, where its counter tells more than that.
-local function floor(id)
-  return id .. ' floor'
-end
-
 local function drop(queue, waiters, id)
   redis.call('HDEL', waiters, id, round(id))
   return redis.call('ZREM', queue, id)

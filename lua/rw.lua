@@ -9,6 +9,13 @@ local function reads(id)
   return string.sub(id, -1) == 'r'
 end
 
+-- The field of the waiters' hash that tells how far the release of a hold that writes may lower the counter: to a
+-- number that is no less than any token that others were told, as far as this node knows. A hold without one
+-- lowers it nowhere.
+local function floor(id)
+  return id .. ' floor'
+end
+
 local function micros(time)
   return string.format('%.0f', time)
 end

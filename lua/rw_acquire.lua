@@ -7,7 +7,7 @@
 -- KEYS[4] lock:{name}:queue    zset    waiting hold id -> ticket
 -- KEYS[5] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
 --                                      "hold id round" -> round in which it was granted,
---                                      ticket; "hold id floor" -> see place.lua
+--                                      ticket; "hold id floor" -> see rw.lua
 -- KEYS[6] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
 -- KEYS[7] lock:{name}:note     string  label and note of the hold, for people; only if wanted
 -- ARGV[1] hold id

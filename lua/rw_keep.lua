@@ -5,7 +5,7 @@
 -- KEYS[2] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
 -- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
 -- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
---                                      "hold id floor" -> see place.lua
+--                                      "hold id floor" -> see rw.lua
 -- KEYS[5] lock:{name}:token    string  fencing counter; absent, as the one below, if not needed
 -- KEYS[6] lock:{name}:note     string  label and note of the hold, if any
 -- ARGV[1] hold id

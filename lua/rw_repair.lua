@@ -5,7 +5,7 @@
 -- KEYS[2] lock:{name}:token    string  fencing counter
 -- KEYS[3] lock:{name}:void     zset    voided hold id -> when the mark may go, microseconds
 -- KEYS[4] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
--- KEYS[5] lock:{name}:waiters  hash    "hold id floor" -> see place.lua
+-- KEYS[5] lock:{name}:waiters  hash    "hold id floor" -> see rw.lua
 -- ARGV[1] hold id
 -- ARGV[2] hold count
 -- ARGV[3] TTL, milliseconds

@@ -6,7 +6,7 @@
 -- KEYS[3] lock:{name}:void     zset    "hold id forced" -> when the mark may go, microseconds
 -- KEYS[4] lock:{name}:queue    zset    waiting hold id -> ticket
 -- KEYS[5] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
---                                      "hold id floor" -> see place.lua
+--                                      "hold id floor" -> see rw.lua
 -- KEYS[6] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
 -- ARGV[1] hold id of the tenure
 -- ARGV[2] last token of the reserve
