@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -135,13 +136,25 @@ func Observed(t *testing.T, of Make) {
 				require.NoError(t, err)
 				ctx = outer.Context(bg)
 			}
-			return testing.AllocsPerRun(500, func() { pair(ctx, t, m) })
+			return median(func() { pair(ctx, t, m) })
 		}
 		none := allocations()
 		require.Equal(t, none, allocations(lock.WithObserver(lock.Observer{})), "wants nothing, nested: %t", nested)
 		require.Equal(t, none, allocations(lock.WithObserver(idle)), "is told, nested: %t", nested)
 		require.Equal(t, none, allocations(lock.WithObserver(idle), lock.WithObserver(idle)), "two are told, nested: %t", nested)
 	}
+}
+
+// median is what most calls of f allocate. A mean depends on how busy the machine is: who does not run for a while has
+// given its kept connection back, and takes another one; and a pool loses some of what is put into it to the garbage
+// collector, and on purpose under the race detector.
+func median(f func()) float64 {
+	calls := make([]float64, 201)
+	for i := range calls {
+		calls[i] = testing.AllocsPerRun(1, f)
+	}
+	slices.Sort(calls)
+	return calls[len(calls)/2]
 }
 
 // HandOver tests what it costs to pass a name on from one goroutine of a process to the next. An observer that is
