@@ -31,6 +31,7 @@ func preparedWithin(t *testing.T, timeout time.Duration, n int) (g *redlock.Grou
 	for _, p := range proxies {
 		p.SetDelay(trip) // what is sent apart arrives apart
 	}
+	redistest.Eventually(t, within, g.Idle, "no runner takes along what is prepared next")
 	release = prepare(g, h.release())
 	return g, release, newHold(t, g, "orders"), func() int {
 		most := 0
