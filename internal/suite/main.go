@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -70,10 +69,20 @@ func (s *suite) main(ctx context.Context) error {
 	if s.stress > 0 {
 		return s.stressed(ctx, parts)
 	}
-	if s.race {
-		parts = append(parts, parts[0].spared(s.run)...)
+	if parts, err = s.plan(parts); err != nil {
+		return err
 	}
 	return s.round(ctx, parts, nil)
+}
+
+// plan divides the first of parts. Of what the caller has chosen, nothing is changed.
+func (s *suite) plan(parts []*part) ([]*part, error) {
+	if !s.race || s.run != "" {
+		return parts, nil
+	}
+	parts = append(parts, parts[0].spared()...)
+	divided, err := parts[0].divided()
+	return slices.Insert(parts, 1, divided...), err
 }
 
 // round runs every package once.
@@ -84,20 +93,28 @@ func (s *suite) round(ctx context.Context, parts []*part, env []string) error {
 	}
 	r := newReport(os.Stdout, total)
 	defer r.beat(30 * time.Second)()
-	// What is heavy is in the first module. The others, which mostly compile, go beside it.
-	var rest sync.WaitGroup
-	var failed error
-	rest.Go(func() {
-		for _, p := range parts[1:] {
-			failed = errors.Join(failed, r.follow(s.command(ctx, p, p.beside(), env), p.note))
+	// What is heavy is in the first module. The others, which mostly compile, go beside it one after the other, and so does
+	// what mostly waits.
+	var all sync.WaitGroup
+	errs := make([]error, len(parts))
+	follow := func(i, beside int) { errs[i] = r.follow(s.command(ctx, parts[i], beside, env), parts[i].note) }
+	var others []int
+	for i, p := range parts {
+		switch {
+		case len(p.packages) == 0: // the first, of examples alone
+		case i == 0:
+			all.Go(func() { follow(i, s.beside) })
+		case p.computes:
+			all.Go(func() { follow(i, 1) })
+		default:
+			others = append(others, i)
 		}
-	})
-	var err error
-	if first := parts[0]; len(first.packages) > 0 { // not of examples alone
-		err = r.follow(s.command(ctx, first, s.beside, env), "")
 	}
-	rest.Wait()
-	if err := errors.Join(err, failed); err != nil {
+	for _, i := range others {
+		follow(i, parts[i].beside())
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
 		return err
 	}
 	return r.verdict()
@@ -106,28 +123,6 @@ func (s *suite) round(ctx context.Context, parts []*part, env []string) error {
 // alone are modules whose tests have one goroutine and much to compute, which the race detector would make
 // ten times as slow.
 var alone = []string{"mutants"}
-
-// spared takes out of the packages of p what the race detector has nothing new to see in, and tells how it is run without:
-// the examples, which do what tests do; and, beside what runs of them with it, the rules of every kind on every deployment.
-func (p *part) spared(run string) []*part {
-	examples := &part{dir: p.dir, plain: true}
-	p.packages = slices.DeleteFunc(p.packages, func(pkg string) bool {
-		is := strings.HasPrefix(pkg, module+"examples/")
-		if is {
-			examples.packages = append(examples.packages, pkg)
-		}
-		return is
-	})
-	rules := &part{dir: p.dir, plain: true, run: "^TestConformance", note: " (rules)"}
-	for _, pkg := range p.packages {
-		if _, err := os.Stat(filepath.Join(p.dir, strings.TrimPrefix(pkg, module), "conformance_test.go")); err == nil {
-			rules.packages = append(rules.packages, pkg)
-		}
-	}
-	return slices.DeleteFunc([]*part{rules, examples}, func(p *part) bool {
-		return len(p.packages) == 0 || p.run != "" && run != ""
-	})
-}
 
 // interpreter is the module by which embedded servers run scripts. The race detector is for what uses them: for
 // the interpreter itself it would cost a large part of the time that all tests take. That is sound only for a module without
@@ -138,7 +133,7 @@ const interpreter = "github.com/yuin/gopher-lua"
 // command tests one module, so many of its packages side by side.
 func (s *suite) command(ctx context.Context, p *part, beside int, env []string) *exec.Cmd {
 	args := []string{
-		"test", "-json", "-count=1", "-timeout", s.timeout.String(), "-run", cmp.Or(p.run, s.run),
+		"test", "-json", "-count=1", "-timeout", s.timeout.String(), "-run", cmp.Or(p.run, s.run), "-skip", p.skip,
 		"-p", fmt.Sprint(beside), "-parallel", fmt.Sprint(s.parallel),
 	}
 	if s.race && !p.plain && !slices.Contains(alone, filepath.Base(p.dir)) {
@@ -150,54 +145,11 @@ func (s *suite) command(ctx context.Context, p *part, beside int, env []string) 
 	// A binary with the race detector sleeps a second before it exits, for threads that
 	// are not Go's.
 	cmd.Env = append(os.Environ(), "HOLDFAST_REQUIRE_REDIS=1", "GORACE=atexit_sleep_ms=50 "+os.Getenv("GORACE"))
+	if os.Getenv("GOGC") == "" {
+		// Tests keep little memory and leave much behind. Their garbage collector, and the race detector's part in it, would take
+		// a fifth of the time.
+		cmd.Env = append(cmd.Env, "GOGC=400")
+	}
 	cmd.Env = append(cmd.Env, env...)
 	return cmd
-}
-
-// A part is what is run of one module.
-type part struct {
-	dir      string
-	packages []string
-	plain    bool   // without the race detector
-	run      string // only tests whose names match; empty: as the suite says
-	note     string // what reports add to the names of the packages
-}
-
-// beside is how many of its packages are tested side by side, if it is not the first part: those without the race detector mostly
-// wait.
-func (p *part) beside() int {
-	if p.plain {
-		return 2
-	}
-	return 1
-}
-
-// list finds the packages that have tests.
-func list(ctx context.Context, module string) (*part, error) {
-	dir, pattern, some := strings.Cut(module, ":")
-	if !some {
-		pattern = "./..."
-	}
-	cmd := exec.CommandContext(ctx, "go", append([]string{
-		"list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}"}, strings.Fields(pattern)...)...)
-	cmd.Dir, cmd.Stderr = dir, os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("go list in %s: %w", dir, err)
-	}
-	packages := strings.Fields(string(out))
-	slices.SortStableFunc(packages, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
-	return &part{dir: dir, packages: packages}, nil
-}
-
-// long are the packages that take longest, which go first: at the end nothing would be left to run beside them.
-var long = []string{"lock", "fair", "readwrite", "reentrant", "redlock", "semaphore", "multi"}
-
-// rank is where a package stands in long, or behind it.
-func rank(pkg string) int {
-	i := slices.Index(long, strings.TrimPrefix(pkg, module))
-	if i < 0 {
-		return len(long)
-	}
-	return i
 }

@@ -63,32 +63,6 @@ func TestWhatDoesNotCompileIsAFailure(t *testing.T) {
 	require.Contains(t, out, "undefined: x")
 }
 
-func TestLongestPackagesGoFirst(t *testing.T) {
-	p, err := list(t.Context(), "../..:./election ./fair ./lock ./watchdog")
-	require.NoError(t, err)
-	require.Equal(t, []string{module + "lock", module + "fair", module + "election", module + "watchdog"}, p.packages)
-	for _, name := range long {
-		require.DirExists(t, "../../"+name)
-	}
-}
-
-func TestExamplesAndAllRulesGoWithoutTheRaceDetector(t *testing.T) {
-	p, err := list(t.Context(), "../..:./examples/cron ./fair ./watchdog")
-	require.NoError(t, err)
-	rest := p.spared("")
-	require.Equal(t, []string{module + "fair", module + "watchdog"}, p.packages)
-	require.Len(t, rest, 2)
-	require.Equal(t, []string{module + "fair"}, rest[0].packages)
-	require.Equal(t, []string{module + "examples/cron"}, rest[1].packages)
-	s := suite{race: true}
-	for _, p := range rest {
-		require.NotContains(t, s.command(t.Context(), p, 1, nil).Args, "-race")
-	}
-	require.Contains(t, s.command(t.Context(), rest[0], 1, nil).Args, "^TestConformance")
-	require.Contains(t, s.command(t.Context(), p, 1, nil).Args, "-race")
-	require.Empty(t, p.spared("TestX"), "of what the caller has chosen nothing is added")
-}
-
 func TestPackageThatIsTestedTwiceIsToldTwice(t *testing.T) {
 	var out strings.Builder
 	r := newReport(&out, 2)

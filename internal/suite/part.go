@@ -1,0 +1,119 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A part is what is run of one module.
+type part struct {
+	dir      string
+	packages []string
+	plain    bool   // without the race detector
+	run      string // only tests whose names match; empty: as the suite says
+	skip     string // no tests whose names match
+	computes bool   // it takes a processor for most of its time
+	note     string // what reports add to the names of the packages
+}
+
+// beside is how many of its packages are tested side by side, if it is not the first part: those without the race detector mostly
+// wait.
+func (p *part) beside() int {
+	if p.plain {
+		return 2
+	}
+	return 1
+}
+
+// list finds the packages that have tests.
+func list(ctx context.Context, module string) (*part, error) {
+	dir, pattern, some := strings.Cut(module, ":")
+	if !some {
+		pattern = "./..."
+	}
+	cmd := exec.CommandContext(ctx, "go", append([]string{
+		"list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}"}, strings.Fields(pattern)...)...)
+	cmd.Dir, cmd.Stderr = dir, os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list in %s: %w", dir, err)
+	}
+	packages := strings.Fields(string(out))
+	slices.SortStableFunc(packages, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
+	return &part{dir: dir, packages: packages}, nil
+}
+
+// long are the packages that take longest, which go first: at the end nothing would be left to run beside them.
+var long = []string{"lock", "fair", "readwrite", "reentrant", "redlock", "semaphore", "multi"}
+
+// rank is where a package stands in long, or behind it.
+func rank(pkg string) int {
+	i := slices.Index(long, strings.TrimPrefix(pkg, module))
+	if i < 0 {
+		return len(long)
+	}
+	return i
+}
+
+// spared takes out of the packages of p what the race detector has nothing new to see in, and tells how it is run without:
+// the examples, which do what tests do; and, beside what runs of them with it, the rules of every kind on every deployment.
+func (p *part) spared() []*part {
+	examples := &part{dir: p.dir, plain: true}
+	p.packages = slices.DeleteFunc(p.packages, func(pkg string) bool {
+		is := strings.HasPrefix(pkg, module+"examples/")
+		if is {
+			examples.packages = append(examples.packages, pkg)
+		}
+		return is
+	})
+	rules := &part{dir: p.dir, plain: true, run: "^TestConformance", note: " (rules)"}
+	for _, pkg := range p.packages {
+		if _, err := os.Stat(filepath.Join(p.dir, strings.TrimPrefix(pkg, module), "conformance_test.go")); err == nil {
+			rules.packages = append(rules.packages, pkg)
+		}
+	}
+	return slices.DeleteFunc([]*part{rules, examples}, func(p *part) bool { return len(p.packages) == 0 })
+}
+
+// mixed is the package with the most tests of both kinds: one after the other in virtual time, which compute, and side by side
+// on servers, which wait.
+const mixed = module + "lock"
+
+// aside finds the tests that run side by side.
+var aside = regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\) \{\n\tt\.Parallel\(\)$`)
+
+// divided takes the mixed package out of p, and returns its two kinds. Go runs those that wait behind the others, when they have the
+// machine for themselves and do not use it.
+func (p *part) divided() ([]*part, error) {
+	i := slices.Index(p.packages, mixed)
+	if i < 0 {
+		return nil, nil
+	}
+	files, err := filepath.Glob(filepath.Join(p.dir, strings.TrimPrefix(mixed, module), "*_test.go"))
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range aside.FindAllStringSubmatch(string(source), -1) {
+			names = append(names, m[1])
+		}
+	}
+	p.packages = slices.Delete(p.packages, i, i+1)
+	wait := "^(" + strings.Join(names, "|") + ")$"
+	return []*part{
+		{dir: p.dir, packages: []string{mixed}, skip: wait, computes: true},
+		{dir: p.dir, packages: []string{mixed}, run: wait, note: " (servers)"},
+	}, nil
+}

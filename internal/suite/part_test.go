@@ -1,0 +1,112 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestLongestPackagesGoFirst(t *testing.T) {
+	p, err := list(t.Context(), "../..:./election ./fair ./lock ./watchdog")
+	require.NoError(t, err)
+	require.Equal(t, []string{module + "lock", module + "fair", module + "election", module + "watchdog"}, p.packages)
+	for _, name := range long {
+		require.DirExists(t, "../../"+name)
+	}
+}
+
+func TestExamplesAndAllRulesGoWithoutTheRaceDetector(t *testing.T) {
+	p, err := list(t.Context(), "../..:./examples/cron ./fair ./watchdog")
+	require.NoError(t, err)
+	rest := p.spared()
+	require.Equal(t, []string{module + "fair", module + "watchdog"}, p.packages)
+	require.Len(t, rest, 2)
+	require.Equal(t, []string{module + "fair"}, rest[0].packages)
+	require.Equal(t, []string{module + "examples/cron"}, rest[1].packages)
+	s := suite{race: true}
+	for _, p := range rest {
+		require.NotContains(t, s.command(t.Context(), p, 1, nil).Args, "-race")
+	}
+	require.Contains(t, s.command(t.Context(), rest[0], 1, nil).Args, "^TestConformance")
+	require.Contains(t, s.command(t.Context(), p, 1, nil).Args, "-race")
+}
+
+func TestWhatComputesDoesNotWaitForWhatWaits(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "lock"), 0o700))
+	for name, source := range map[string]string{
+		"a_test.go": "func TestA(t *testing.T) {\n\tt.Parallel()\n}\n\nfunc TestB(t *testing.T) {\n\tt.Run(``, func(t *testing.T) { t.Parallel() })\n}\n",
+		"c_test.go": "func TestC(t *testing.T) {\n\tt.Parallel()\n}\n",
+		"d.go":      "func TestD(t *testing.T) {\n\tt.Parallel()\n}\n",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "lock", name), []byte("package lock\n\n"+source), 0o600))
+	}
+	s := suite{race: true}
+	first := &part{dir: dir, packages: []string{module + "fair", mixed}}
+	parts, err := s.plan([]*part{first, {dir: "bench"}})
+	require.NoError(t, err)
+	require.Len(t, parts, 4)
+	require.Equal(t, []string{module + "fair"}, first.packages)
+	computes, waits := parts[1], parts[2]
+	require.True(t, computes.computes)
+	require.Equal(t, "^(TestA|TestC)$", computes.skip)
+	require.Empty(t, computes.run)
+	require.Equal(t, computes.skip, waits.run)
+	require.Empty(t, waits.skip)
+	require.Contains(t, s.command(t.Context(), waits, 1, nil).Args, waits.run)
+	require.Contains(t, s.command(t.Context(), computes, 1, nil).Args, computes.skip)
+}
+
+// What is not found would be run at the end of those that compute.
+func TestEveryTestThatRunsAsideIsFound(t *testing.T) {
+	p := &part{dir: "../..", packages: []string{mixed}}
+	divided, err := p.divided()
+	require.NoError(t, err)
+	wait := regexp.MustCompile(divided[1].run)
+	files, err := filepath.Glob("../../lock/*_test.go")
+	require.NoError(t, err)
+	found := 0
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		require.NoError(t, err)
+		for _, d := range parsed.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || !strings.HasPrefix(f.Name.Name, "Test") || len(f.Body.List) == 0 {
+				continue
+			}
+			aside := false
+			for _, s := range f.Body.List {
+				e, _ := s.(*ast.ExprStmt)
+				if e == nil {
+					continue
+				}
+				if call, ok := e.X.(*ast.CallExpr); ok {
+					method, is := call.Fun.(*ast.SelectorExpr)
+					aside = aside || is && method.Sel.Name == "Parallel"
+				}
+			}
+			require.Equal(t, aside, wait.MatchString(f.Name.Name), f.Name.Name)
+			if aside {
+				found++
+			}
+		}
+	}
+	require.Greater(t, found, 10)
+}
+
+func TestOfWhatTheCallerHasChosenNothingIsChanged(t *testing.T) {
+	for _, s := range []suite{{race: true, run: "TestX"}, {}} {
+		p := &part{dir: "../..", packages: []string{mixed, module + "examples/cron"}}
+		parts, err := s.plan([]*part{p})
+		require.NoError(t, err)
+		require.Equal(t, []*part{p}, parts)
+		require.Len(t, p.packages, 2)
+	}
+}
