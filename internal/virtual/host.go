@@ -41,13 +41,17 @@ func NewHost(nodes []*Node) *Host {
 	return h
 }
 
-// Clients returns the host's client of each node, with go-redis's own defaults. They
+// Clients returns the host's client of each node, with go-redis's own defaults
+// but for the size of buffers. They
 // are closed when t ends.
 func (h *Host) Clients(t testing.TB) []redis.UniversalClient {
 	t.Helper()
 	t.Cleanup(h.Close)
 	return h.Connect()
 }
+
+// buffer is the size of a connection's buffers, in bytes.
+const buffer = 4 << 10
 
 // Connect is Clients for whoever calls Close.
 func (h *Host) Connect() []redis.UniversalClient {
@@ -57,6 +61,8 @@ func (h *Host) Connect() []redis.UniversalClient {
 			Addr:     w.node.name,
 			Dialer:   func(ctx context.Context, _, _ string) (net.Conn, error) { return h.dial(ctx, w) },
 			PoolSize: h.PoolSize,
+			// Of its own size, 32 KiB, they would be half of all that tests allocate.
+			ReadBufferSize: buffer, WriteBufferSize: buffer,
 			// It looks the address up in DNS.
 			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		})
