@@ -4,9 +4,9 @@
  * a tenure, too: with RESERVE it reserves tokens and gives them out.
  *
  * It mirrors lua/acquire.lua, fence.lua, reserve.lua and repair.lua, tenure.fence and
- * tenure.grant in lock/attempt.go, and lock/reserve.go. README.md says what is left out. Releases are not sent here: the keys
- * of a hold that is over go at any moment, each for itself, as late as they like. How
- * they do is lock.pml's matter.
+ * tenure.grant in lock/attempt.go, and lock/reserve.go; with WRITTEN also lua/written.lua and unmint.lua. README.md says
+ * what is left out. Releases are not sent here: the keys of a hold that is over go at any moment, each for itself, as late as
+ * they like. How they do is lock.pml's matter.
  *
  * Counters begin with values that differ: each node has a past of its own.
  *
@@ -15,6 +15,9 @@
  *        RESERVE a holder asks once for so many more tokens
  *        PROMPT  what is still on the way when a hold ends is lost: three holds are too
  *                many for a full search without
+ *        LATE    the same, but a node may still grant a hold that has ended
+ *        WRITTEN a hold's end may lower the counter, so that who reads next has its token: lua/written.lua
+ *        KNOWN   with WRITTEN: all nodes have counted before, and alike
  *        SORTED  states that differ only in the numbers of nodes are one
  * V_...: variants that must fail.
  */
@@ -39,6 +42,9 @@ typedef Pair {
 typedef Node {
   byte holder;     /* lock:{name}: hold, from 1; 0: free */
   byte counter;    /* lock:{name}:token */
+#ifdef WRITTEN
+  byte floor;      /* from 1: how far the holder's release may lower it; 0: nowhere */
+#endif
   Pair with[H];
 };
 
@@ -81,6 +87,9 @@ inline hear(n, h) {
   P(n, h).reply = 0;
 #ifdef PROMPT
   P(n, h).acquire = NONE; P(n, h).fence = NONE; P(n, h).reserve = NONE
+#elif defined(LATE)
+  P(n, h).acquire = (P(n, h).acquire == SENT -> SENT : NONE);
+  P(n, h).fence = NONE; P(n, h).reserve = NONE
 #else
   P(n, h).acquire = (P(n, h).acquire == SENT -> SENT : NONE);
   P(n, h).fence = (P(n, h).fence == SENT -> SENT : NONE);
@@ -96,6 +105,8 @@ inline hold(h) {
   phase[h] = HELD;
   EACH(hear, h)
 }
+
+#define AHEAD 1 /* by so much is the first count of a node's own clock greater than another's */
 
 #ifdef V_FENCE_MINORITY
 #define ENOUGH 1
@@ -157,6 +168,11 @@ end:
 /* acquire.lua */
 #define GRANTS(n, h) (node[n].holder == 0)
 inline acquire_lua(n, h) {
+#ifdef WRITTEN
+  /* The first to count is ahead, by its own clock. */
+  node[n].floor = (node[n].counter == 0 -> 1 : 0);
+  node[n].counter = (node[n].counter == 0 -> AHEAD : node[n].counter);
+#endif
   node[n].counter++;
   node[n].holder = h + 1
 }
@@ -182,7 +198,30 @@ inline fence_lua(n, h) {
 #else
 #define MAY_RESERVE(n, h) HAS(n, h)
 #endif
-inline reserve_lua(n, h) { node[n].counter = MAX(node[n].counter, want[h]) }
+inline reserve_lua(n, h) {
+#ifdef WRITTEN
+  node[n].floor = (node[n].floor == 0 && node[n].counter < want[h] -> node[n].counter + 1 : node[n].floor);
+#endif
+  node[n].counter = MAX(node[n].counter, want[h])
+}
+
+#ifdef WRITTEN
+/* written.lua, and unmint.lua for a hold that had no lease */
+#ifdef V_FALLS
+#define LEAST(n, h) given[h]
+#else
+#define LEAST(n, h) MAX(given[h], (node[n].floor > 0 -> node[n].floor - 1 : node[n].counter))
+#endif
+inline written(n, h) {
+  if
+  :: given[h] == 0 -> node[n].counter = MAX(node[n].counter - 1, 1)
+  :: given[h] > 0 && node[n].counter > given[h] -> node[n].counter = LEAST(n, h)
+  :: else -> node[n].counter = given[h]
+  fi;
+  node[n].floor = 0;
+  node[n].holder = 0
+}
+#endif
 
 #define A P(n, h).acquire
 #define F P(n, h).fence
@@ -210,12 +249,23 @@ end:
   /* tenure.repair, late perhaps. */
   :: d_step { phase[h] == HELD && !P(n, h).repair && !HAS(n, h) -> P(n, h).repair = 1; SORT }
   :: d_step { P(n, h).repair && node[n].holder == 0 ->
-      node[n].counter = MAX(node[n].counter, top[h]); node[n].holder = h + 1; P(n, h).repair = 0; SORT }
+      node[n].counter = MAX(node[n].counter, top[h]); node[n].holder = h + 1; P(n, h).repair = 0;
+#ifdef WRITTEN
+      node[n].floor = 0; /* others may have had the lock here since */
+#endif
+      SORT }
   :: d_step { P(n, h).repair && phase[h] == OVER -> P(n, h).repair = 0; SORT }
 #endif
 
   /* The key goes: by its TTL, or a release. */
-  :: d_step { HAS(n, h) && passed[h] -> node[n].holder = 0; SORT }
+  :: d_step { HAS(n, h) && passed[h] -> node[n].holder = 0;
+#ifdef WRITTEN
+      node[n].floor = 0;
+#endif
+      SORT }
+#ifdef WRITTEN
+  :: d_step { HAS(n, h) && passed[h] -> written(n, h); SORT }
+#endif
   od
 }
 
@@ -223,9 +273,14 @@ init {
   byte h, n;
   atomic {
     if
+#ifndef KNOWN
     :: skip
     :: node[2].counter = 2
     :: node[1].counter = 2; node[2].counter = 2
+#endif
+#ifdef WRITTEN
+    :: node[0].counter = 1; node[1].counter = 1; node[2].counter = 1
+#endif
     fi;
     for (h : 0 .. H - 1) {
       run Client(h);

@@ -4,7 +4,14 @@ byte swapped;
 #define SWAP(x, y) swapped = x; x = y; y = swapped; swapped = 0
 
 #define PAIR(n, h) (P(n, h).acquire + (P(n, h).fence << 2) + (P(n, h).reply << 4) + (P(n, h).repair << 8) + (P(n, h).reserve << 9))
-#define NODE(n)    (node[n].holder + (node[n].counter << 2) + (PAIR(n, 0) << 6) + (PAIR(n, 1) << 17))
+#ifdef WRITTEN
+#define FLOOR(n)        (node[n].floor << 28)
+#define SWAP_FLOOR(a, b) SWAP(node[a].floor, node[b].floor);
+#else
+#define FLOOR(n)        0
+#define SWAP_FLOOR(a, b)
+#endif
+#define NODE(n)    (node[n].holder + (node[n].counter << 2) + (PAIR(n, 0) << 6) + (PAIR(n, 1) << 17) + FLOOR(n))
 #if H == 3
 #define SAME(a, b)    (NODE(a) == NODE(b) && PAIR(a, 2) > PAIR(b, 2))
 #else
@@ -24,6 +31,7 @@ inline sort_nodes(a, b) {
   :: NODE(a) > NODE(b) || SAME(a, b) ->
     SWAP(node[a].holder, node[b].holder);
     SWAP(node[a].counter, node[b].counter);
+    SWAP_FLOOR(a, b)
 #if H == 3
     swap_pairs(a, b, 2);
 #endif
