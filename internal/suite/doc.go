@@ -5,7 +5,9 @@
 //	go run ./internal/suite [-p 2] [-run regexp] [-stress 10m] [module[:pattern] …]
 //
 // Examples are run without the race detector, and so is a second time, on every deployment, what each kind of lock keeps: with
-// the race detector that is done on some deployments only, as it takes several times as long.
+// the race detector that is done on some deployments only, as it takes several times as long. The package that takes longest,
+// lock, is run in three parts side by side: two that compute, in virtual time, and one that waits on servers. With -run nothing is
+// divided.
 //
 // With -stress it runs them again and again until that time is over, beside processes that
 // take every core in bursts, by turns with all processors and with GOMAXPROCS=1. A test
