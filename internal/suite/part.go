@@ -86,14 +86,11 @@ func (p *part) spared() []*part {
 // on servers, which wait.
 const mixed = module + "lock"
 
-// half are the names of about one half of what computes there.
-const half = "^Test[A-L]"
-
 // aside finds the tests that run side by side.
 var aside = regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\) \{\n\tt\.Parallel\(\)$`)
 
-// divided takes the mixed package out of p, and returns what computes, in two halves, and what waits. Go would run those that
-// wait behind the others, when they have the machine for themselves and do not use it.
+// divided takes the mixed package out of p, and returns its two kinds. Go runs those that wait behind the others, when they have the
+// machine for themselves and do not use it.
 func (p *part) divided() ([]*part, error) {
 	i := slices.Index(p.packages, mixed)
 	if i < 0 {
@@ -116,8 +113,7 @@ func (p *part) divided() ([]*part, error) {
 	p.packages = slices.Delete(p.packages, i, i+1)
 	wait := "^(" + strings.Join(names, "|") + ")$"
 	return []*part{
-		{dir: p.dir, packages: []string{mixed}, run: half, skip: wait, computes: true, note: " (A to L)"},
-		{dir: p.dir, packages: []string{mixed}, skip: half + "|" + wait, computes: true},
+		{dir: p.dir, packages: []string{mixed}, skip: wait, computes: true},
 		{dir: p.dir, packages: []string{mixed}, run: wait, note: " (servers)"},
 	}, nil
 }
