@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/redistest"
-	"github.com/holdfast-go/holdfast/lock"
 )
 
 // A ticket survives whatever becomes of single commands and connections.
@@ -28,8 +26,7 @@ func TestTicketSurvivesLostRepliesAndRequests(t *testing.T) {
 				t.Parallel()
 				r := newRig(t, n)
 				lease := r.hold(t, calm)
-				// What is not struck has its time on a busy machine.
-				c, proxies := r.proxied(t, calm, lock.WithNodeTimeout(3*time.Second))
+				c, proxies := r.proxied(t, calm)
 				first := r.enqueue(t, here{r.client(t, calm)}, "first")
 				warm := r.enqueue(t, here{c}, "warm") // it has its connections
 				var drops []*redistest.Drop

@@ -27,7 +27,7 @@ const (
 	promptly = 10 * time.Second
 	// patience is how long a node may be silent, unless a test is about that: on a busy
 	// machine the default is soon over.
-	patience = time.Second
+	patience = 3 * time.Second
 )
 
 var patient = lock.WithNodeTimeout(patience)

@@ -19,7 +19,7 @@ const (
 	// within bounds what should happen soon. Generous: the machine may be busy.
 	within = time.Minute
 	// patience is how long a node may be silent: on a busy machine the default is soon over.
-	patience = time.Second
+	patience = 3 * time.Second
 )
 
 var acquireCall = redistest.Script(lua.Acquire{}.Call().Script().SHA)

@@ -24,7 +24,7 @@ const (
 	within = time.Minute
 	// patience is how long a node may be silent, unless a test says otherwise: on a busy
 	// machine the default is soon over.
-	patience = time.Second
+	patience = 3 * time.Second
 )
 
 // scripts by what they do, so that a fault can be aimed at one.

@@ -74,7 +74,7 @@ func everywhere(t *testing.T, test func(*testing.T, *rig)) {
 // client makes a lock client, as a process of its own would have.
 func (r *rig) client(t testing.TB, opts ...lock.ClientOption) *lock.Client {
 	t.Helper()
-	c, err := lock.NewClient(r.connect(t), append([]lock.ClientOption{lock.WithNodeTimeout(time.Second)}, opts...)...)
+	c, err := lock.NewClient(r.connect(t), append([]lock.ClientOption{lock.WithNodeTimeout(3 * time.Second)}, opts...)...)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c

@@ -6,7 +6,7 @@
 //
 // Examples are run without the race detector, and so is a second time, on every deployment, what each kind of lock keeps: with
 // the race detector that is done on some deployments only, as it takes several times as long. The package that takes longest,
-// lock, is run in three parts side by side: two that compute, in virtual time, and one that waits on servers. With -run nothing is
+// lock, is run in two parts side by side: what computes, in virtual time, and what waits on servers. With -run nothing is
 // divided.
 //
 // With -stress it runs them again and again until that time is over, beside processes that
