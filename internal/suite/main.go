@@ -146,8 +146,8 @@ func (s *suite) command(ctx context.Context, p *part, beside int, env []string) 
 	// are not Go's.
 	cmd.Env = append(os.Environ(), "HOLDFAST_REQUIRE_REDIS=1", "GORACE=atexit_sleep_ms=50 "+os.Getenv("GORACE"))
 	if os.Getenv("GOGC") == "" {
-		// Tests keep little memory and leave much behind. Their garbage collector, and the race detector's part in it, would take
-		// a fifth of the time.
+		// Tests keep little memory and leave much behind: what collecting it costs, and the race detector with it, is up to a tenth
+		// of the time.
 		cmd.Env = append(cmd.Env, "GOGC=400")
 	}
 	cmd.Env = append(cmd.Env, env...)
