@@ -161,7 +161,6 @@ if waited then
   drop(KEYS[4], KEYS[5], ARGV[1])
 end
 if ARGV[7] ~= '0' then
-  redis.call('HDEL', KEYS[5], floor(ARGV[1])) -- of an earlier grant, which has expired
   grant(KEYS[5], ARGV[1], ARGV[7], ticket)
   outlive(KEYS[5], ARGV[2])
 end
@@ -182,6 +181,8 @@ if not reader then
     if type(redis.pcall('HSET', KEYS[5], floor(ARGV[1]), '0')) == 'number' then
       outlive(KEYS[5], ARGV[2])
     end
+  else
+    redis.pcall('HDEL', KEYS[5], floor(ARGV[1])) -- of an earlier grant, which has expired
   end
   return token and granted_with(token) or problem
 end

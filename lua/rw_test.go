@@ -271,6 +271,7 @@ func TestAHoldThatIsGivenBackKnowsNoFloor(t *testing.T) {
 	for name, again := range map[string]lua.Call{
 		"by a repair":        rwRepair(writer, false),
 		"by another request": rwAsk(writer, proposal(0), 2),
+		"by a late try":      rwTry(writer),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -245,7 +245,7 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "a hold that is granted again keeps its floor",
 		File:    "lua/rw_acquire.lua",
-		Old:     "  redis.call('HDEL', KEYS[5], floor(ARGV[1])) -- of an earlier grant, which has expired\n",
+		Old:     "    redis.pcall('HDEL', KEYS[5], floor(ARGV[1])) -- of an earlier grant, which has expired\n",
 		New:     "",
 		Package: "lua",
 		Tests:   "^TestAHoldThatIsGivenBackKnowsNoFloor$",
