@@ -187,7 +187,7 @@ func (c *Client) Close() error {
 			ended = append(ended, func(patience time.Duration) *redlock.Ballot { return t.close(holds, patience) })
 		}
 	}
-	await(c.group.NodeTimeout(), renewing...)
+	await(c.group.NodeTimeout(), renewing...) // none may follow a release (trap 21); one that is stuck will find nothing
 	releases := make([]*redlock.Ballot, len(ended))
 	patience := c.group.NodeTimeout() + time.Duration(len(ended))*releaseTime
 	for i, release := range ended {
@@ -201,6 +201,7 @@ func (c *Client) Close() error {
 		}
 	}
 	c.calls.wait()
+	await(c.group.NodeTimeout(), c.idle) // whoever ended another tenure, like one that was lost, cleans up after it
 	c.watchdog.Close()
 	c.hub.Close()
 	c.group.Close()

@@ -42,17 +42,16 @@ func contextError(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
-// await waits for renewals in flight, for at most this long: none may follow a release (trap 21). A
-// renewal that is stuck will find nothing to renew.
-func await(most time.Duration, renewing ...<-chan struct{}) {
-	if len(renewing) == 0 {
+// await waits until all of these are closed, for at most this long.
+func await(most time.Duration, all ...<-chan struct{}) {
+	if len(all) == 0 {
 		return
 	}
 	timer := time.NewTimer(most)
 	defer timer.Stop()
-	for _, r := range renewing {
+	for _, c := range all {
 		select {
-		case <-r:
+		case <-c:
 		case <-timer.C:
 			return
 		}

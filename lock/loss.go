@@ -105,8 +105,8 @@ func (t *tenure) abandon(lost []*hold) {
 	} else {
 		t.vacate(false)
 	}
-	c.over(t, nil)
 	c.allLost(lost)
+	c.over(t, nil) // Close may go on from here
 }
 
 // allLost reports lost holds to the log and the observers.

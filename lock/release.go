@@ -88,8 +88,8 @@ func (h *hold) resign() (last bool, d departure, reason Reason, err error) {
 // may show that it was lost before.
 func (h *hold) giveUp(ctx context.Context, d departure) (Reason, error) {
 	if d.renewing != nil {
-		await(h.engine.client.group.NodeTimeout(), d.renewing)
-		d = h.departs() // others may have come and gone
+		await(h.engine.client.group.NodeTimeout(), d.renewing) // none may follow a release (trap 21)
+		d = h.departs()                                        // others may have come and gone
 	}
 	var b *redlock.Ballot
 	if left := h.stays(); left > 0 {

@@ -79,7 +79,14 @@ func (t *tenure) served(w *tenure) {
 	switch {
 	case now:
 	case r.dismissal == nil:
-		r.dismissal = time.AfterFunc(maxServed, t.dismiss)
+		r.dismissal = time.AfterFunc(maxServed, func() {
+			c := t.engine.client
+			if c.enter() != nil {
+				return // Close takes them along
+			}
+			defer c.leave()
+			t.dismiss()
+		})
 	default:
 		r.dismissal.Reset(maxServed)
 	}

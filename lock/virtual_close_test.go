@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -203,6 +204,27 @@ func TestWhatRacesCloseIsClosed(t *testing.T) {
 			require.NotErrorIs(t, err, lock.ErrReleased)
 			require.ErrorIs(t, outer.Unlock(bg), lock.ErrClosed)
 		}
+	})
+}
+
+// Whoever loses a lease ends its contexts first and then cleans up. A Close at that moment waits for it.
+func TestCloseWaitsForALossThatIsBeingCleanedUp(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		var told atomic.Int64
+		p := w.process(lock.WithObserver(lock.Observer{HoldEnded: func(context.Context, lock.HoldEnd) { told.Add(1) }}))
+		l := w.lock(p.mutex())
+		for range 20_000 { // to end them all takes a while
+			ctx, cancel := context.WithCancel(bg)
+			defer cancel()
+			l.Context(ctx)
+		}
+		synctest.Wait()
+		each(w.quorum(), func(n *virtual.Node) { n.Delete(keys.Lock) })
+		<-l.Done()
+		require.NoError(t, p.locks.Close())
+		require.ErrorIs(t, l.Err(), lock.ErrLost)
+		requireHolder(t, "", w.nodes)
+		require.EqualValues(t, 1, told.Load())
 	})
 }
 

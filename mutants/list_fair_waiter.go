@@ -61,8 +61,8 @@ var fairWaiterMutants = []Mutant{
 	{
 		Name:    "who was served stays in the queues until the tenure ends",
 		File:    "lock/run.go",
-		Old:     "		r.dismissal = time.AfterFunc(maxServed, t.dismiss)\n",
-		New:     "",
+		Old:     "			t.dismiss()\n		})\n",
+		New:     "		})\n",
 		Package: "lock",
 		Tests:   "^TestWhoWasServedWithinATenure",
 	},

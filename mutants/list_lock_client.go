@@ -110,6 +110,14 @@ var lockClientMutants = []Mutant{
 		Tests:   "^TestNothingIsRenewedAfterClose$",
 	},
 	{
+		Name:    "Close does not wait for who cleans up after a loss",
+		File:    "lock/client.go",
+		Old:     "	await(c.group.NodeTimeout(), c.idle) //",
+		New:     "	//",
+		Package: "lock",
+		Tests:   "^TestCloseWaitsForALossThatIsBeingCleanedUp$",
+	},
+	{
 		Name:    "a closed client begins calls",
 		File:    "lock/tally.go",
 		Old:     "\t\tif n < 0 {\n",

@@ -33,11 +33,9 @@ var lockRenewalMutants = []Mutant{
 		Old: `	} else {
 		t.vacate(false)
 	}
-	c.over(t, nil)
-	c.allLost`,
+	c.allLost(lost)`,
 		New: `	}
-	c.over(t, nil)
-	c.allLost`,
+	c.allLost(lost)`,
 		Package: "lock",
 		Tests:   "^TestLeaseIsLostAtItsDeadlineWhenAMinorityAnswers$",
 	},
