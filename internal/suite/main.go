@@ -150,6 +150,6 @@ func (s *suite) command(ctx context.Context, p *part, beside int, env []string) 
 		// of the time.
 		cmd.Env = append(cmd.Env, "GOGC=400")
 	}
-	cmd.Env = append(cmd.Env, env...)
+	cmd.Env = append(append(cmd.Env, p.env...), env...)
 	return cmd
 }

@@ -20,6 +20,7 @@ type part struct {
 	run      string // only tests whose names match; empty: as the suite says
 	skip     string // no tests whose names match
 	computes bool   // it takes a processor for most of its time
+	env      []string
 	note     string // what reports add to the names of the packages
 }
 
@@ -62,8 +63,11 @@ func rank(pkg string) int {
 	return i
 }
 
+// rest has package conformance leave out the deployments on which it checks rules with the race detector.
+const rest = "HOLDFAST_RULES=rest"
+
 // spared takes out of the packages of p what the race detector has nothing new to see in, and tells how it is run without:
-// the examples, which do what tests do; and, beside what runs of them with it, the rules of every kind on every deployment.
+// the examples, which do what tests do; and the rules of every kind on the deployments on which they are not checked with it.
 func (p *part) spared() []*part {
 	examples := &part{dir: p.dir, plain: true}
 	p.packages = slices.DeleteFunc(p.packages, func(pkg string) bool {
@@ -73,7 +77,7 @@ func (p *part) spared() []*part {
 		}
 		return is
 	})
-	rules := &part{dir: p.dir, plain: true, run: "^TestConformance", note: " (rules)"}
+	rules := &part{dir: p.dir, plain: true, run: "^TestConformance", env: []string{rest}, note: " (rules)"}
 	for _, pkg := range p.packages {
 		if _, err := os.Stat(filepath.Join(p.dir, strings.TrimPrefix(pkg, module), "conformance_test.go")); err == nil {
 			rules.packages = append(rules.packages, pkg)

@@ -22,7 +22,7 @@ func TestLongestPackagesGoFirst(t *testing.T) {
 	}
 }
 
-func TestExamplesAndAllRulesGoWithoutTheRaceDetector(t *testing.T) {
+func TestExamplesAndSomeRulesGoWithoutTheRaceDetector(t *testing.T) {
 	p, err := list(t.Context(), "../..:./examples/cron ./fair ./watchdog")
 	require.NoError(t, err)
 	rest := p.spared()
@@ -34,7 +34,10 @@ func TestExamplesAndAllRulesGoWithoutTheRaceDetector(t *testing.T) {
 	for _, p := range rest {
 		require.NotContains(t, s.command(t.Context(), p, 1, nil).Args, "-race")
 	}
-	require.Contains(t, s.command(t.Context(), rest[0], 1, nil).Args, "^TestConformance")
+	rules := s.command(t.Context(), rest[0], 1, []string{"X=1"})
+	require.Contains(t, rules.Args, "^TestConformance")
+	require.Subset(t, rules.Env, []string{"HOLDFAST_RULES=rest", "X=1"})
+	require.NotContains(t, s.command(t.Context(), p, 1, nil).Env, "HOLDFAST_RULES=rest")
 	require.Contains(t, s.command(t.Context(), p, 1, nil).Args, "-race")
 }
 
