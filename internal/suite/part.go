@@ -19,7 +19,7 @@ type part struct {
 	plain    bool   // without the race detector
 	run      string // only tests whose names match; empty: as the suite says
 	skip     string // no tests whose names match
-	computes bool   // it takes a processor for most of its time
+	apart    bool   // beside all others, from the start
 	env      []string
 	note     string // what reports add to the names of the packages
 }
@@ -69,7 +69,7 @@ const rest = "HOLDFAST_RULES=rest"
 // spared takes out of the packages of p what the race detector has nothing new to see in, and tells how it is run without:
 // the examples, which do what tests do; and the rules of every kind on the deployments on which they are not checked with it.
 func (p *part) spared() []*part {
-	examples := &part{dir: p.dir, plain: true}
+	examples := &part{dir: p.dir, plain: true, apart: true} // they wait most of their time
 	p.packages = slices.DeleteFunc(p.packages, func(pkg string) bool {
 		is := strings.HasPrefix(pkg, module+"examples/")
 		if is {
@@ -117,7 +117,7 @@ func (p *part) divided() ([]*part, error) {
 	p.packages = slices.Delete(p.packages, i, i+1)
 	wait := "^(" + strings.Join(names, "|") + ")$"
 	return []*part{
-		{dir: p.dir, packages: []string{mixed}, skip: wait, computes: true},
+		{dir: p.dir, packages: []string{mixed}, skip: wait, apart: true},
 		{dir: p.dir, packages: []string{mixed}, run: wait, note: " (servers)"},
 	}, nil
 }

@@ -30,6 +30,7 @@ func TestExamplesAndSomeRulesGoWithoutTheRaceDetector(t *testing.T) {
 	require.Len(t, rest, 2)
 	require.Equal(t, []string{module + "fair"}, rest[0].packages)
 	require.Equal(t, []string{module + "examples/cron"}, rest[1].packages)
+	require.True(t, rest[1].apart, "they wait, and at the end nothing would run beside them")
 	s := suite{race: true}
 	for _, p := range rest {
 		require.NotContains(t, s.command(t.Context(), p, 1, nil).Args, "-race")
@@ -58,7 +59,7 @@ func TestWhatComputesDoesNotWaitForWhatWaits(t *testing.T) {
 	require.Len(t, parts, 4)
 	require.Equal(t, []string{module + "fair"}, first.packages)
 	computes, waits := parts[1], parts[2]
-	require.True(t, computes.computes)
+	require.True(t, computes.apart)
 	require.Equal(t, "^(TestA|TestC)$", computes.skip)
 	require.Empty(t, computes.run)
 	require.Equal(t, computes.skip, waits.run)
