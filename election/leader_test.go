@@ -146,7 +146,7 @@ func TestNobodyLeadsWhileTheLockIsKept(t *testing.T) {
 				first := w.candidate("first")
 				first.Election = election.New(first.locks, "scheduler", "first", c.opt, lock.WithTTL(2*time.Second), lock.WithMaxHold(2*time.Second))
 				go func() { _ = first.Run(bg, first.leads(c.lead)) }()
-				time.Sleep(4 * time.Second)
+				time.Sleep(5 * time.Second) // renewed for up to two seconds, it lasts for two more; and then somebody must look
 				_, err := first.Leader(bg)
 				require.ErrorIs(t, err, election.ErrNoLeader)
 				all := changes()
