@@ -24,7 +24,7 @@ func main() {
 		return
 	}
 	var s suite
-	flag.IntVar(&s.beside, "p", 2, "so many packages of the first module side by side; beside them what computes in lock, an example, and one package of another module")
+	flag.IntVar(&s.beside, "p", 2, "so many packages of the first module side by side; beside them two halves of lock, an example, and one package of another module")
 	flag.IntVar(&s.parallel, "parallel", 6, "so many tests of a package side by side; they mostly wait")
 	flag.StringVar(&s.run, "run", "", "only tests whose names match")
 	flag.BoolVar(&s.race, "race", true, "with the race detector")

@@ -90,11 +90,12 @@ func (p *part) spared() []*part {
 // on servers, which wait.
 const mixed = module + "lock"
 
-// aside finds the tests that run side by side.
-var aside = regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\) \{\n\tt\.Parallel\(\)$`)
+// tests finds the tests, and those that run side by side.
+var tests = regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\) \{(\n\tt\.Parallel\(\)$)?`)
 
-// divided takes the mixed package out of p, and returns its two kinds. Go runs those that wait behind the others, when they have the
-// machine for themselves and do not use it.
+// divided takes the mixed package out of p, and returns what computes, in two halves, and what waits. Go would run those that
+// wait behind the others, when they have the machine for themselves and do not use it. Each part has a pattern to run or one to
+// skip: of two, go test would compile both anew for each test.
 func (p *part) divided() ([]*part, error) {
 	i := slices.Index(p.packages, mixed)
 	if i < 0 {
@@ -104,20 +105,28 @@ func (p *part) divided() ([]*part, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []string
+	var wait, half []string
 	for _, file := range files {
 		source, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range aside.FindAllStringSubmatch(string(source), -1) {
-			names = append(names, m[1])
+		for _, m := range tests.FindAllStringSubmatch(string(source), -1) {
+			switch name := m[1]; {
+			case m[2] != "":
+				wait = append(wait, name)
+			case name < "TestM":
+				half = append(half, name)
+			}
 		}
 	}
 	p.packages = slices.Delete(p.packages, i, i+1)
-	wait := "^(" + strings.Join(names, "|") + ")$"
 	return []*part{
-		{dir: p.dir, packages: []string{mixed}, skip: wait, apart: true},
-		{dir: p.dir, packages: []string{mixed}, run: wait, note: " (servers)"},
+		{dir: p.dir, packages: []string{mixed}, run: oneOf(half), apart: true, note: " (A to L)"},
+		{dir: p.dir, packages: []string{mixed}, skip: oneOf(slices.Concat(half, wait)), apart: true},
+		{dir: p.dir, packages: []string{mixed}, run: oneOf(wait), note: " (servers)"},
 	}, nil
 }
+
+// oneOf matches these names.
+func oneOf(names []string) string { return "^(" + strings.Join(names, "|") + ")$" }

@@ -56,16 +56,22 @@ func TestWhatComputesDoesNotWaitForWhatWaits(t *testing.T) {
 	first := &part{dir: dir, packages: []string{module + "fair", mixed}}
 	parts, err := s.plan([]*part{first, {dir: "bench"}})
 	require.NoError(t, err)
-	require.Len(t, parts, 4)
+	require.Len(t, parts, 5)
 	require.Equal(t, []string{module + "fair"}, first.packages)
-	computes, waits := parts[1], parts[2]
-	require.True(t, computes.apart)
-	require.Equal(t, "^(TestA|TestC)$", computes.skip)
-	require.Empty(t, computes.run)
-	require.Equal(t, computes.skip, waits.run)
-	require.Empty(t, waits.skip)
-	require.Contains(t, s.command(t.Context(), waits, 1, nil).Args, waits.run)
-	require.Contains(t, s.command(t.Context(), computes, 1, nil).Args, computes.skip)
+	for name, runs := range map[string][3]bool{
+		"TestA": {false, false, true}, "TestB": {true, false, false}, "TestC": {false, false, true},
+		"TestMore": {false, true, false}, "TestBMore": {false, true, false}, "ExampleA": {false, true, false}, "Test_a": {false, true, false},
+	} {
+		for i, p := range parts[1:4] {
+			require.Equal(t, i < 2, p.apart)
+			require.True(t, p.run == "" || p.skip == "")
+			skipped := p.skip != "" && regexp.MustCompile(p.skip).MatchString(name)
+			require.Equal(t, runs[i], regexp.MustCompile(p.run).MatchString(name) && !skipped, "%s in %d", name, i)
+			args := s.command(t.Context(), p, 1, nil).Args
+			require.Contains(t, args, p.run)
+			require.Contains(t, args, p.skip)
+		}
+	}
 }
 
 // What is not found would be run at the end of those that compute.
@@ -73,7 +79,7 @@ func TestEveryTestThatRunsAsideIsFound(t *testing.T) {
 	p := &part{dir: "../..", packages: []string{mixed}}
 	divided, err := p.divided()
 	require.NoError(t, err)
-	wait := regexp.MustCompile(divided[1].run)
+	wait := regexp.MustCompile(divided[2].run)
 	files, err := filepath.Glob("../../lock/*_test.go")
 	require.NoError(t, err)
 	found := 0
