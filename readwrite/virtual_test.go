@@ -415,6 +415,7 @@ func TestANodeThatMissedTheDowngradeIsToldLater(t *testing.T) {
 		late := b.nodes[2]
 		late.Refuse(func(args []string) bool { return slices.Contains([]string{"EVALSHA", "EVAL"}, args[0]) })
 		unlock(t, writing)
+		synctest.Wait() // a quorum has confirmed it
 		late.Refuse(nil)
 		require.False(t, late.Memory().Exists(keys.Readers()))
 		time.Sleep(5 * time.Second)
