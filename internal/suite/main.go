@@ -24,7 +24,7 @@ func main() {
 		return
 	}
 	var s suite
-	flag.IntVar(&s.beside, "p", 2, "so many packages of the first module side by side; beside them two halves of lock, an example, and one package of another module")
+	flag.IntVar(&s.beside, "p", 2, "so many packages of the first module side by side; beside them two halves of lock, and one package of another module")
 	flag.IntVar(&s.parallel, "parallel", 6, "so many tests of a package side by side; they mostly wait")
 	flag.StringVar(&s.run, "run", "", "only tests whose names match")
 	flag.BoolVar(&s.race, "race", true, "with the race detector")
@@ -93,7 +93,8 @@ func (s *suite) round(ctx context.Context, parts []*part, env []string) error {
 	}
 	r := newReport(os.Stdout, total)
 	defer r.beat(30 * time.Second)()
-	// What is heavy is in the first module. The others, which mostly compile, go beside it one after the other.
+	// What is heavy is in the first module. The others, which mostly compile, go beside it one after the other. The examples come
+	// last: like their users' programs they give a node 200 ms, and have less beside them then.
 	var all sync.WaitGroup
 	errs := make([]error, len(parts))
 	follow := func(i, beside int) { errs[i] = r.follow(s.command(ctx, parts[i], beside, env), parts[i].note) }

@@ -69,7 +69,7 @@ const rest = "HOLDFAST_RULES=rest"
 // spared takes out of the packages of p what the race detector has nothing new to see in, and tells how it is run without:
 // the examples, which do what tests do; and the rules of every kind on the deployments on which they are not checked with it.
 func (p *part) spared() []*part {
-	examples := &part{dir: p.dir, plain: true, apart: true} // they wait most of their time
+	examples := &part{dir: p.dir, plain: true}
 	p.packages = slices.DeleteFunc(p.packages, func(pkg string) bool {
 		is := strings.HasPrefix(pkg, module+"examples/")
 		if is {

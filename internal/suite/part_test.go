@@ -30,7 +30,6 @@ func TestExamplesAndSomeRulesGoWithoutTheRaceDetector(t *testing.T) {
 	require.Len(t, rest, 2)
 	require.Equal(t, []string{module + "fair"}, rest[0].packages)
 	require.Equal(t, []string{module + "examples/cron"}, rest[1].packages)
-	require.True(t, rest[1].apart, "they wait, and at the end nothing would run beside them")
 	s := suite{race: true}
 	for _, p := range rest {
 		require.NotContains(t, s.command(t.Context(), p, 1, nil).Args, "-race")
