@@ -331,17 +331,22 @@ func TestNobodyIsToldTwiceOfHisTurn(t *testing.T) {
 // another kind has taken since.
 func TestPermitsWhoseLockWasDeleted(t *testing.T) {
 	t.Parallel()
-	f := freeze(t)
-	f.run(permitTry(two))
-	f.memory.Del(orders.Lock)
-	f.run(take("x:1", ttl))
-	got, err := lua.ParsePermitAcquired(f.run(permitTry(one2)))
-	require.NoError(t, err)
-	require.Equal(t, "x:1", got.Holder)
-	f.run(end("x:1", 0))
-	got, err = lua.ParsePermitAcquired(f.run(permitTry(one2)))
-	require.NoError(t, err)
-	require.Equal(t, lua.Slots("0"), got.Slots)
+	for _, holds := range [][]string{{two}, {one, one3}} { // that of one alone has fewer keys
+		f := freeze(t)
+		for _, id := range holds {
+			f.run(permitTry(id))
+		}
+		f.memory.Del(orders.Lock)
+		f.run(take("x:1", ttl))
+		got, err := lua.ParsePermitAcquired(f.run(permitTry(one2)))
+		require.NoError(t, err)
+		require.Zero(t, got.Token)
+		require.Equal(t, "x:1", got.Holder)
+		f.run(end("x:1", 0))
+		got, err = lua.ParsePermitAcquired(f.run(permitTry(one2)))
+		require.NoError(t, err)
+		require.Equal(t, lua.Slots("0"), got.Slots)
+	}
 }
 
 func TestSlotsAsText(t *testing.T) {
