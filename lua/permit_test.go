@@ -327,6 +327,29 @@ func TestNobodyIsToldTwiceOfHisTurn(t *testing.T) {
 	})
 }
 
+// In place of whoever does not listen as many others are told, wherever it stands.
+func TestOthersAreToldInPlaceOfWhoDoesNotListen(t *testing.T) {
+	t.Parallel()
+	waiters := []string{"a:1p1/3", "b:1p1/3", "c:1p1/3", "d:1p1/3", "e:1p1/3"}
+	for deaf := range 3 {
+		f := freeze(t)
+		f.run(permitTry(all))
+		for _, id := range waiters {
+			f.run(permitAsk(id, proposal(0), 1))
+		}
+		var want []string
+		for i, id := range waiters {
+			if i != deaf {
+				f.listen(line.Channel + id[:1])
+			}
+			want = append(want, line.Channel+id[:1]+" "+id+" "+all)
+		}
+		f.heard()
+		f.run(permitEnd(all, 0))
+		require.Equal(t, want[:4], f.heard(), "the first three, and one more")
+	}
+}
+
 // What is left of permits whose lock was deleted by hand is of nobody, and no permit is given on a name that
 // another kind has taken since.
 func TestPermitsWhoseLockWasDeleted(t *testing.T) {
