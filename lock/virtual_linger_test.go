@@ -2,6 +2,7 @@ package lock_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -414,6 +415,46 @@ func TestAWaiterOfAnotherProcessHasALockAsSoonAsItsMinHoldIsOver(t *testing.T) {
 				require.GreaterOrEqual(t, took, least)
 				require.Less(t, took, least+50*time.Millisecond)
 				require.NoError(t, next.lease.Unlock(bg))
+			})
+		})
+	}
+}
+
+// The queue remembers of a hold in which round it was granted. That ends with the hold though the lock stays taken: on a name
+// that is always in use the hash would grow with each hold.
+func TestWhatStaysTakenLeavesNothingInTheQueue(t *testing.T) {
+	kept := lock.WithMinHold(time.Second)
+	for name, of := range map[string]func(p *process, opts ...lock.Option) lock.Locker{
+		"fair":  func(p *process, opts ...lock.Option) lock.Locker { return p.queue(opts...) },
+		"write": func(p *process, opts ...lock.Option) lock.Locker { return readwrite.New(p.locks, "orders", opts...) },
+		"read": func(p *process, opts ...lock.Option) lock.Locker {
+			if len(opts) > 0 {
+				return readwrite.New(p.locks, "orders", opts...).RLocker()
+			}
+			return readwrite.New(p.locks, "orders") // in its way
+		},
+		"semaphore": func(p *process, opts ...lock.Option) lock.Locker { return p.permits(1, opts...).Locker(1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+				l := w.lock(of(w.process()))
+				waiter := wait(bg, of(w.process(), kept))
+				time.Sleep(50 * time.Millisecond)
+				require.NoError(t, l.Unlock(bg))
+				next := await(t, waiter)
+				require.NoError(t, next.err)
+				require.NoError(t, next.lease.Unlock(bg))
+				synctest.Wait()
+				taken := 0
+				for _, n := range w.nodes {
+					if n.Memory().Exists("lock:{orders}") {
+						taken++
+					}
+					fields, _ := n.Memory().HKeys("lock:{orders}:waiters")
+					fields = slices.DeleteFunc(fields, func(f string) bool { return f == "last round" }) // one of each semaphore
+					require.Empty(t, fields)
+				}
+				require.Greater(t, taken, len(w.nodes)/2)
 			})
 		})
 	}

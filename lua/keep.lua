@@ -3,7 +3,8 @@
 -- KEYS[1] lock:{name}          hash    hold id -> hold count; "hold id lingers" -> 0
 -- KEYS[2] lock:{name}:note     string  label and note of the hold, if any; absent, as those below, if not needed
 -- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
--- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds
+-- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
+--                                      "hold id round" -> round and ticket of its grant
 -- ARGV[1] hold id
 -- ARGV[2] how long the lock stays taken, milliseconds
 -- ARGV[3] prefix of the clients' channels; without ARGV[4], what follows KEYS[1] in the name of the channel
@@ -21,6 +22,10 @@ if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
   redis.call('HDEL', KEYS[1], '') -- a full server refuses a script whose first write needs memory
   redis.call('HSET', KEYS[1], lingers, '0') -- before the other goes, or the key would, with its TTL
   redis.call('HDEL', KEYS[1], ARGV[1])
+  if KEYS[4] then
+    -- uses place
+    redis.call('HDEL', KEYS[4], round(ARGV[1])) -- others keep the hash for as long as the name is in use
+  end
 elseif redis.call('HEXISTS', KEYS[1], lingers) == 0 then
   return 0
 end

@@ -5,7 +5,8 @@
 -- KEYS[3] lock:{name}:slots    hash  hold id, or "hold id lingers" -> token, slots; "hold id note" -> since, label and note
 -- KEYS[4] lock:{name}:free     zset  free slot -> itself; the last one stands for all from it on
 -- KEYS[5] lock:{name}:queue    zset  waiting hold id -> ticket
--- KEYS[6] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds
+-- KEYS[6] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds;
+--                                    "hold id round" -> round and ticket of its grant
 -- ARGV[1] hold id
 -- ARGV[2] how long the slots stay taken, milliseconds
 -- ARGV[3] prefix of the clients' channels
@@ -30,6 +31,7 @@ if record and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
   redis.call('HSET', KEYS[3], lingers, record)
   redis.call('HDEL', KEYS[1], ARGV[1])
   redis.call('HDEL', KEYS[3], ARGV[1], ARGV[1] .. ' note')
+  redis.call('HDEL', KEYS[6], round(ARGV[1])) -- others keep the hash for as long as the name is in use
 elseif redis.call('HEXISTS', KEYS[1], lingers) == 0 then
   return 0
 end

@@ -5,6 +5,7 @@
 -- KEYS[2] lock:{name}:readers  zset    reading hold id -> alive until, microseconds
 -- KEYS[3] lock:{name}:queue    zset    waiting hold id -> ticket
 -- KEYS[4] lock:{name}:waiters  hash    waiting hold id -> alive until, since, microseconds;
+--                                      "hold id round" -> round and ticket of its grant;
 --                                      "hold id floor" -> see rw.lua
 -- KEYS[5] lock:{name}:token    string  fencing counter; absent, as the one below, if not needed
 -- KEYS[6] lock:{name}:note     string  label and note of the hold, if any
@@ -34,7 +35,7 @@ if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
     -- uses written
     written(KEYS[5], KEYS[4], ARGV[1], ARGV[5])
   end
-  redis.call('HDEL', KEYS[4], floor(ARGV[1]))
+  redis.call('HDEL', KEYS[4], round(ARGV[1]), floor(ARGV[1])) -- others keep the hash for as long as the name is in use
 elseif redis.call('HEXISTS', KEYS[1], lingers) == 0 then
   return 0
 end
