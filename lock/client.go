@@ -82,6 +82,7 @@ func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, er
 		calls:     newTally(),
 		closing:   make(chan struct{}),
 		idle:      make(chan struct{}),
+		gone:      make(chan struct{}),
 		newcomers: make(chan struct{}, maxAsking),
 		returners: make(chan struct{}, maxAsking),
 		label:     s.label,
@@ -156,9 +157,12 @@ const maxAsking = 1024
 // releaseTime is more than a node takes for each of many releases in a row.
 const releaseTime = 100 * time.Microsecond
 
+// closeTime is how long Close takes at the most, apart from what many leases add.
+func closeTime(nodeTimeout time.Duration) time.Duration { return max(3*time.Second, 12*nodeTimeout) }
+
 // Close releases all held locks, ends every waiting Lock with [ErrClosed], and stops and joins
 // everything that the client started. Leases end with [ErrReleased], which is also an ErrClosed. It
-// never closes the nodes' clients. A second Close returns nil.
+// never closes the nodes' clients. A second Close waits for the first one, and returns nil.
 //
 // Close takes no longer than about a dozen node timeouts, or three seconds if those are shorter, whatever the
 // nodes and the log handler do, plus 100 µs for each held lease.
@@ -166,9 +170,14 @@ func (c *Client) Close() error {
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
+		// Whoever sees its lease end, and closes the client before it ends the program, must not outrun the releases. The
+		// limit is for a callback that the first one waits for.
+		await(closeTime(c.group.NodeTimeout()), c.gone)
 		return nil
 	}
 	c.closed = true
+	c.cut = c.held
+	defer close(c.gone)
 	c.calls.close()
 	c.drain()
 	c.mu.Unlock()

@@ -58,6 +58,9 @@ func (h *hold) finish() (last bool, err error) {
 			h.settle()
 			return false, h.fail("unlock", reason)
 		}
+		if reason == ReasonClosed { // whose release tells Close, and not this call, how it ends
+			return false, h.fail("unlock", reason)
+		}
 		return false, nil
 	case left > 0:
 		h.slot.give() // re-entered meanwhile
@@ -78,7 +81,7 @@ func (h *hold) resign() (last bool, d departure, reason Reason, err error) {
 	if p != ended {
 		return false, d, ReasonUnlocked, nil // the tenure continues, and its reason is for another call to read
 	}
-	if reason := h.tenure.reason; errors.Is(reason.end(), ErrLost) {
+	if reason := h.tenure.reason; reason == ReasonClosed || errors.Is(reason.end(), ErrLost) {
 		return false, d, reason, h.fail("unlock", reason)
 	}
 	return false, d, ReasonUnlocked, nil

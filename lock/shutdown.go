@@ -12,24 +12,37 @@ import (
 //
 // It returns nil if every lease had ended by itself. If ctx ended first, the remaining leases have
 // been taken from their holders, and the error wraps ctx's error, and Close's error if there was
-// one. A Lock or TryLock that begins after Shutdown fails with ErrClosed.
+// one. If another goroutine's Close or Shutdown took them meanwhile, the error wraps ErrClosed. A Lock or TryLock that begins after Shutdown fails with ErrClosed.
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.mu.Lock()
 	c.drain()
-	idle := c.idle
+	idle, closed := c.idle, c.closed
 	c.mu.Unlock()
 	var cut error
-	if !isClosed(idle) {
+	if !closed && !isClosed(idle) {
 		select {
 		case <-idle:
+			c.mu.Lock()
+			held := c.cut
+			c.mu.Unlock()
+			if held > 0 { // by another goroutine
+				cut = fmt.Errorf("lock: closed while %s: %w", locksHeld(held), ErrClosed)
+			}
 		case <-ctx.Done():
 			c.mu.Lock()
 			held := c.held
 			c.mu.Unlock()
 			if held > 0 {
-				cut = fmt.Errorf("lock: shut down while %d locks were held: %w", held, contextError(ctx))
+				cut = fmt.Errorf("lock: shut down while %s: %w", locksHeld(held), contextError(ctx))
 			}
 		}
 	}
 	return errors.Join(cut, c.Close())
+}
+
+func locksHeld(n int) string {
+	if n == 1 {
+		return "a lock was held"
+	}
+	return fmt.Sprintf("%d locks were held", n)
 }

@@ -228,6 +228,77 @@ func TestCloseWaitsForALossThatIsBeingCleanedUp(t *testing.T) {
 	})
 }
 
+// A program whose work ends with its lease, and that closes the client before it ends, must not end before the locks are
+// given back that another goroutine's Close, say that of a signal's handler, releases.
+func TestASecondCloseWaitsForTheFirst(t *testing.T) {
+	for name, second := range map[string]func(*lock.Client) error{
+		"Close":    (*lock.Client).Close,
+		"Shutdown": func(c *lock.Client) error { return c.Shutdown(bg) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				p := w.process()
+				l := w.lock(p.mutex())
+				each(w.nodes, func(n *virtual.Node) { n.SetDelay(50*time.Millisecond, 0) })
+				first := make(chan time.Time, 1)
+				go func() {
+					_ = p.locks.Close()
+					first <- time.Now()
+				}()
+				<-l.Done()
+				require.ErrorIs(t, l.Unlock(bg), lock.ErrReleased)
+				require.NoError(t, second(p.locks))
+				for _, n := range w.nodes {
+					require.False(t, n.Memory().Exists("lock:{orders}"))
+				}
+				require.Equal(t, <-first, time.Now())
+			})
+		})
+	}
+}
+
+// It does not wait for ever: a callback that closes the client, though it must not, may be what the first one waits for.
+func TestASecondCloseIsBounded(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		var p *process
+		var took time.Duration
+		ended := make(chan struct{})
+		p = w.process(lock.WithObserver(lock.Observer{Waits: func(context.Context, lock.Acquisition) {
+			go func() { defer close(ended); _ = p.locks.Close() }()
+			synctest.Wait()
+			start := time.Now()
+			_ = p.locks.Close()
+			took = time.Since(start)
+		}}))
+		w.lock(w.process().mutex())
+		_, err := p.mutex().Lock(bg)
+		require.ErrorIs(t, err, lock.ErrClosed)
+		<-ended
+		require.Equal(t, 3*time.Second, took)
+	})
+}
+
+// An Unlock that has yet to release the lock when Close does has no word of a quorum to rely on.
+func TestAnUnlockThatCloseForestallsSaysSo(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		ctx := lock.WithOwner(bg)
+		l, err := p.mutex().Lock(ctx)
+		require.NoError(t, err)
+		each(w.nodes, func(n *virtual.Node) { n.Pause() })
+		inner := wait(ctx, p.mutex(lock.WithTTL(long))) // has the owner's turn, to ask for more time
+		synctest.Wait()
+		unlocked := make(chan error, 1)
+		go func() { unlocked <- l.Unlock(bg) }()
+		synctest.Wait()
+		require.ErrorIs(t, p.locks.Close(), lock.ErrNoQuorum)
+		err = <-unlocked
+		require.ErrorIs(t, err, lock.ErrReleased)
+		require.ErrorIs(t, err, lock.ErrClosed)
+		require.Error(t, (<-inner).err)
+	})
+}
+
 func TestCloseReleasesWhatIsHeld(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 		p := w.process()

@@ -55,10 +55,39 @@ func TestShutdownThatIsCutShortClosesTheClient(t *testing.T) {
 		err := p.locks.Shutdown(ctx)
 		require.Equal(t, time.Minute, time.Since(start))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorContains(t, err, "1 locks")
+		require.ErrorContains(t, err, "a lock was held")
 		require.ErrorIs(t, l.Err(), lock.ErrReleased)
 		requireHolder(t, "", w.nodes)
 	})
+}
+
+// It is no peaceful end if somebody else takes the leases meanwhile.
+func TestShutdownTellsThatAnotherGoroutineTookTheLeases(t *testing.T) {
+	for name, end := range map[string]func(*lock.Client){
+		"a Close": func(c *lock.Client) { _ = c.Close() },
+		"a Shutdown": func(c *lock.Client) {
+			ctx, cancel := context.WithTimeout(bg, time.Second)
+			defer cancel()
+			_ = c.Shutdown(ctx)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				p := w.process()
+				l := w.lock(p.mutex())
+				w.lock(reentrantAt(p, "stock"))
+				done := make(chan error)
+				go func() { done <- p.locks.Shutdown(bg) }()
+				synctest.Wait()
+				end(p.locks)
+				require.ErrorIs(t, l.Err(), lock.ErrReleased)
+				err := <-done
+				require.ErrorIs(t, err, lock.ErrClosed)
+				require.ErrorContains(t, err, "closed while 2 locks were held")
+				require.NoError(t, p.locks.Shutdown(bg), "of a client that was closed before")
+			})
+		})
+	}
 }
 
 func TestShutdownDoesNotWaitForWhatIsLost(t *testing.T) {
