@@ -60,6 +60,12 @@ func try(ctx context.Context, trials []trial) {
 	}
 	redlock.Together(bound, rest...)
 	closeAll(trials) // observers may close the client, which would wait for them
+	told := false
+	defer func() {
+		if !told {
+			forgo(trials)
+		}
+	}()
 	for i := range trials {
 		t := &trials[i]
 		if l := *t.lease; l != nil && ctx.Done() != nil {
@@ -67,6 +73,16 @@ func try(ctx context.Context, trials []trial) {
 		}
 		if t.observed != nil {
 			t.engine.client.audience.end(&t.call, *t.lease, *t.err)
+		}
+	}
+	told = true
+}
+
+// forgo unlocks what was granted, when an observer ends the goroutine: nobody else can.
+func forgo(trials []trial) {
+	for i := range trials {
+		if l := *trials[i].lease; l != nil {
+			_ = l.Unlock(trials[i].ctx)
 		}
 	}
 }

@@ -634,6 +634,51 @@ func TestAnObserverThatEndsTheGoroutineOfAWaiterLeavesNoPlace(t *testing.T) {
 }
 
 // A renewal that is under way when the lock is given back has not failed.
+// Nor a lock: nobody is left who could unlock it.
+func TestAnObserverThatEndsTheGoroutineOfAHolderLeavesNoLock(t *testing.T) {
+	for name, take := range map[string]func(p *process){
+		"Lock":    func(p *process) { _, _ = p.mutex().Lock(bg) },
+		"TryLock": func(p *process) { _, _ = p.queue().TryLock(bg) },
+		"Do":      func(p *process) { _ = p.mutex().Do(bg, func(context.Context) error { return nil }) },
+		"together": func(p *process) {
+			_, _ = lock.TryTogether(bg, reentrantAt(p, "stock"), p.mutex(), reentrantAt(p, "cash"))
+		},
+		"re-entry": func(p *process) {
+			ctx := lock.WithOwner(bg)
+			l, err := p.mutex(lock.WithNote("first")).Lock(ctx)
+			if err == nil {
+				defer func() { _ = l.Unlock(bg) }()
+				_, _ = p.mutex().Lock(ctx)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				most := int32(1)
+				if name == "together" || name == "re-entry" {
+					most = 2 // who comes next is told of what was granted before
+				}
+				var told atomic.Int32
+				p := w.process(lock.WithObserver(lock.Observer{Ended: func(context.Context, lock.Acquisition) {
+					if told.Add(1) == most {
+						runtime.Goexit()
+					}
+				}}))
+				done := make(chan struct{})
+				go func() { defer close(done); take(p) }()
+				<-done
+				synctest.Wait()
+				require.Equal(t, most, told.Load())
+				for _, name := range []string{"orders", "stock", "cash"} {
+					_, err := reentrantAt(w.process(), name).TryLock(bg)
+					require.NoError(t, err)
+				}
+				require.NoError(t, p.locks.Shutdown(bg))
+			})
+		})
+	}
+}
+
 func TestARenewalThatAnUnlockOvertakesHasNotFailed(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 		const trip = 10 * time.Millisecond
