@@ -43,6 +43,24 @@ func (a *acquisition) adopt() { a.owned = lock.EnsureOwner(&call{a.ctx}) }
 // with a lease that ctx outlives, and each lock was granted to an owner of its own.
 func (a *acquisition) orphaned() bool { return lock.EnsureOwner(a.owned) != a.owned }
 
+// run takes the locks, which are waited for if it blocks.
+func (a *acquisition) run(block bool) error {
+	returned := false
+	defer func() {
+		if !returned { // an observer ends the goroutine, as a test does that fails: nobody else can unlock what it has
+			a.giveBack(0)
+		}
+	}()
+	var err error
+	if block {
+		err = a.lock()
+	} else {
+		err = a.tryLock()
+	}
+	returned = true
+	return err
+}
+
 // lock waits until everything is held.
 func (a *acquisition) lock() error {
 	for {

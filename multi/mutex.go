@@ -72,7 +72,7 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.lock(); err != nil {
+	if err := a.run(true); err != nil {
 		return nil, err
 	}
 	return m.lease(a), nil
@@ -88,7 +88,7 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.tryLock(); err != nil {
+	if err := a.run(false); err != nil {
 		return nil, err
 	}
 	return m.lease(a), nil
