@@ -25,8 +25,8 @@ const samples = 200
 // Cluster, channels are subscribed at whichever server it reaches first, and stay there.
 //
 // The servers of a Cluster forward every message to each other, so a channel is heard wherever it
-// is subscribed, though some 40 ms later if they are busy. It stays where it is when its slot moves, and
-// moves to any other master when its own can no longer be listened to.
+// is subscribed, though some 40 ms later if they are busy. So it stays where it is when its slot moves, until nothing has come from there
+// for a while: the master may have left the Cluster. It moves to any other master when its own can no longer be listened to.
 type cluster struct {
 	ctx    context.Context // ends with the hub
 	hub    *Hub
@@ -179,6 +179,7 @@ func (c *cluster) line(master *redis.Client) *line {
 	l := newLine(c.ctx, c.hub, c.node, name, client, c.logger)
 	l.done = &c.done
 	l.giveUp = func() bool { return c.giveUp(master, l) }
+	l.resettle = func() bool { return c.resettle(master, l) }
 	l.news = func(channel, message string) bool { return c.hears(l, channel, message) }
 	c.lines[master] = l
 	l.start()
@@ -226,8 +227,43 @@ func (c *cluster) giveUp(master *redis.Client, l *line) (over bool) {
 	return true
 }
 
-// close ends every line, and waits for all of them.
-func (c *cluster) close() {
+// resettle moves the channels of a quiet line whose slots another master has by now to that. A master that has left the
+// Cluster stays up, but hears of nothing. It reports whether no channel is left, so that the line is over. It runs on the
+// line's reader.
+func (c *cluster) resettle(master *redis.Client, l *line) (over bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
+	moved, left := 0, 0
+	for channel, at := range c.places {
+		if at != l {
+			continue
+		}
+		to := c.master(channel)
+		if to == nil || to == master || c.avoids(to) {
+			left++
+			continue
+		}
+		moved++
+		c.place(channel, to)
+		l.unwant(channel)
+	}
+	for _, lines := range c.nears {
+		if slices.Contains(lines, l) {
+			left++
+		}
+	}
+	if moved == 0 || left > 0 {
+		return false
+	}
+	delete(c.lines, master)
+	return true
+}
+
+// end ends every line. It does not block.
+func (c *cluster) end() {
 	c.mu.Lock()
 	c.closed = true
 	lines := c.lines
@@ -236,5 +272,7 @@ func (c *cluster) close() {
 	for _, l := range lines {
 		l.end()
 	}
-	c.done.Wait()
 }
+
+// join waits for all lines.
+func (c *cluster) join() { c.done.Wait() }

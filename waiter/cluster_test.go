@@ -88,6 +88,24 @@ func TestAMasterThatIsGoneIsListenedToElsewhere(t *testing.T) {
 	require.Empty(t, late.all())
 }
 
+// A master that has left its Cluster stays up, and answers, and hears of nothing any more.
+func TestAMasterThatHasLeftTheClusterIsNotListenedTo(t *testing.T) {
+	t.Parallel()
+	cluster := redistest.StartCluster(t)
+	client := met(t, cluster)
+	h := newHub(t, client)
+	name := cluster.Name(t, 1, 0, "orders ")
+	_, e := listen(t, h, name)
+	cluster.Leave(t, 1, 0)
+	well := cluster.Servers[0].Client(t)
+	redistest.Eventually(t, soon, func() bool {
+		client.ReloadState(bg)
+		publish(t, well, name, "release")
+		return e.count("release") > 0
+	}, "it is heard from who has its slot now")
+	require.Zero(t, listeners(t, cluster.Servers[1].Client(t), name))
+}
+
 // Who waits for a lock has others wait for it while it subscribes: it asks no server for anything.
 func TestASubscriptionWaitsForNoServer(t *testing.T) {
 	t.Parallel()

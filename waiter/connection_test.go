@@ -52,6 +52,30 @@ func TestRestartedNodeIsListenedToAgain(t *testing.T) {
 	e.waitFor(t, "release")
 }
 
+// A failover leaves subscriptions at a server that is up, if that was merely cut off from those who decided it: commands go to
+// another, where nobody would hear what is published.
+func TestSubscriptionsFollowCommandsToAnotherServer(t *testing.T) {
+	t.Parallel()
+	servers := []*redistest.Server{redistest.Start(t), redistest.Start(t)}
+	var at atomic.Int32
+	client := redis.NewClient(&redis.Options{Dialer: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, network, servers[at.Load()].Addr())
+	}})
+	t.Cleanup(func() { _ = client.Close() })
+	h := newHub(t, client)
+	_, e := listen(t, h, "orders")
+	old := servers[0].Client(t)
+	at.Store(1)
+	_, err := old.ClientKillByFilter(bg, "TYPE", "normal", "SKIPME", "yes").Result()
+	require.NoError(t, err)
+	redistest.Eventually(t, soon, func() bool {
+		publish(t, client, "orders", "release")
+		return e.count("release") > 0
+	}, "it is heard where commands are sent")
+	require.Zero(t, listeners(t, old, "orders"))
+}
+
 func TestConnectionThatDiedInSilenceIsReplaced(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)

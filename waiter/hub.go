@@ -13,6 +13,8 @@ import (
 const (
 	// grace is how long after the first node's message a wake-up waits for a quorum.
 	grace = 10 * time.Millisecond
+	// closeWithin is how long Close waits: half as much again as the greeting of a server that has stopped.
+	closeWithin = pongWithin * 3 / 2
 	// linger is how long a channel stays subscribed after its last waiter has left: on a contended
 	// lock, the next waiter comes soon.
 	linger = time.Second
@@ -107,7 +109,8 @@ func (h *Hub) Near(channel, key string) {
 	}
 }
 
-// Close ends every subscription and waits for the hub's goroutines.
+// Close ends every subscription and waits for the hub's goroutines, but no longer than a server that has stopped takes to be given up.
+// A dial that ignores its context may take longer, as go-redis's own does with TLS; nothing is done once it has ended.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	h.closed = true
@@ -120,7 +123,20 @@ func (h *Hub) Close() {
 	h.start.Do(func() {}) // never start from here on
 	h.cancel()
 	for _, n := range h.nodes {
-		n.close()
+		n.end()
+	}
+	joined := make(chan struct{})
+	go func() {
+		defer close(joined)
+		for _, n := range h.nodes {
+			n.join()
+		}
+	}()
+	timer := time.NewTimer(closeWithin)
+	defer timer.Stop()
+	select {
+	case <-joined:
+	case <-timer.C:
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -27,45 +28,48 @@ type listener interface {
 	want(channel string)
 	near(channel, key string)
 	unwant(channel string)
-	close()
+	end()
+	join()
 }
 
 // A line is the Pub/Sub connection to one server. Its reader receives; its writer subscribes and
 // unsubscribes. The writer gathers all changes since its last command, so that nobody waits for a
 // slow node.
 type line struct {
-	ctx    context.Context // ends with the line, or with the hub
-	cancel context.CancelFunc
-	hub    *Hub
-	node   int
-	name   string // in logs
-	client redis.UniversalClient
-	logger *slog.Logger
-	kick   chan struct{} // one slot: the writer has work
-	done   *sync.WaitGroup
+	ctx      context.Context // ends with the line, or with the hub
+	cancel   context.CancelFunc
+	hub      *Hub
+	node     int
+	name     string // in logs
+	client   redis.UniversalClient
+	commands *redis.Client // the same for commands; nil: of a Cluster that has not been met
+	logger   *slog.Logger
+	kick     chan struct{} // one slot: the writer has work
+	done     *sync.WaitGroup
 
 	// giveUp is called when the server cannot be listened to. It reports whether the line is over
 	// because other lines take its place; nil: there are no others.
 	giveUp func() (over bool)
+	// resettle is called when the server is up, but had nothing to tell for a while. Like giveUp, it reports whether the
+	// line is over; nil: the server is whichever the client's commands reach.
+	resettle func() (over bool)
 	// news reports whether no other line has heard a message; nil: there are no others.
 	news func(channel, message string) bool
 
-	mu     sync.Mutex
-	pubsub *redis.PubSub       // nil before the first subscription
-	wanted map[string]struct{} // what should be subscribed
-	sent   map[string]struct{} // what pubsub was told to subscribe to
-	add    []string            // wanted, perhaps not sent
-	drop   []string            // sent, perhaps not wanted
+	looking atomic.Bool // whether commands reach another server
+	mu      sync.Mutex
+	server  string              // that was reached last, by its run_id; "" if that is not known
+	moved   bool                // commands reach another by now, and pubsub was closed
+	pubsub  *redis.PubSub       // nil before the first subscription
+	wanted  map[string]struct{} // what should be subscribed
+	sent    map[string]struct{} // what pubsub was told to subscribe to
+	add     []string            // wanted, perhaps not sent
+	drop    []string            // sent, perhaps not wanted
 }
 
 func newLine(ctx context.Context, h *Hub, node int, name string, client redis.UniversalClient, logger *slog.Logger) *line {
-	if c, ok := client.(*redis.Client); ok {
-		// The greeting of a new connection has to be answered within that time, too: close has to
-		// wait for it.
-		client = c.WithTimeout(pongWithin)
-	}
 	ctx, cancel := context.WithCancel(ctx)
-	return &line{
+	l := &line{
 		ctx:    ctx,
 		cancel: cancel,
 		hub:    h,
@@ -78,6 +82,13 @@ func newLine(ctx context.Context, h *Hub, node int, name string, client redis.Un
 		wanted: make(map[string]struct{}),
 		sent:   make(map[string]struct{}),
 	}
+	if c, ok := client.(*redis.Client); ok {
+		// The greeting of a new connection has to be answered within that time, too: Close has to
+		// wait for it.
+		l.commands = c.WithTimeout(pongWithin)
+		l.client = l.watch(c.WithTimeout(pongWithin))
+	}
+	return l
 }
 
 func (l *line) start() {
@@ -89,22 +100,20 @@ func (l *line) start() {
 	go l.read()
 }
 
-// close ends both goroutines and waits for them.
-func (l *line) close() {
-	l.end()
-	l.done.Wait()
-}
-
-// end ends both goroutines.
+// end ends the line's goroutines. It does not block.
 func (l *line) end() {
 	l.cancel()
 	l.mu.Lock()
 	pubsub := l.pubsub
 	l.mu.Unlock()
 	if pubsub != nil {
-		_ = pubsub.Close() // ends the reader's read
+		// Ends the reader's read. It waits for a dial, which ignores its context if it is go-redis's own with TLS.
+		l.done.Go(func() { _ = pubsub.Close() })
 	}
 }
+
+// join waits for the line's goroutines.
+func (l *line) join() { l.done.Wait() }
 
 func (l *line) want(channel string) {
 	l.mu.Lock()
@@ -208,7 +217,15 @@ func (l *line) read() {
 		if err == nil {
 			asked, failing, dead = false, false, false
 			pause.Reset()
+			if _, quiet := message.(*redis.Pong); quiet && l.isOverWhenQuiet(pubsub) {
+				return
+			}
 			l.receive(message)
+			continue
+		}
+		if l.hasMoved() {
+			asked = false
+			l.renew(pubsub)
 			continue
 		}
 		if !isSilence(err) {
@@ -242,6 +259,26 @@ func (l *line) read() {
 // isOver ends the line if other lines take its place. Called by the reader.
 func (l *line) isOver() bool {
 	if l.giveUp == nil || !l.giveUp() {
+		return false
+	}
+	l.end()
+	return true
+}
+
+// isOverWhenQuiet looks whether the server, which is up, is still where messages are published: after a failover, or once a
+// master has left its Cluster, it may go on for long without any. It ends the line if other lines take its place. Called
+// by the reader.
+func (l *line) isOverWhenQuiet(pubsub *redis.PubSub) bool {
+	if l.resettle == nil {
+		if l.knowsServer() && !l.looking.Swap(true) {
+			l.done.Go(func() {
+				defer l.looking.Store(false)
+				l.compare(pubsub)
+			})
+		}
+		return false
+	}
+	if !l.resettle() {
 		return false
 	}
 	l.end()

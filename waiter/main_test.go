@@ -87,6 +87,14 @@ func everywhere(t testing.TB, clients []redis.UniversalClient, channel string) {
 	}
 }
 
+// listeners counts the connections that are subscribed to channel at a server.
+func listeners(t testing.TB, c redis.UniversalClient, channel string) int {
+	t.Helper()
+	n, err := c.PubSubNumSub(bg, channel).Result()
+	require.NoError(t, err)
+	return int(n[channel])
+}
+
 func publish(t testing.TB, c redis.UniversalClient, channel, message string) {
 	t.Helper()
 	require.NoError(t, c.Publish(bg, channel, message).Err())

@@ -1,0 +1,75 @@
+package waiter
+
+import (
+	"context"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// After a failover, a client's commands reach another server than before, but a subscription stays where it is for as
+// long as its server answers. A server that was cut off from its Sentinels does, and so does one behind an address that
+// now leads elsewhere. Nobody publishes there any more.
+
+// watch has client, a copy of the user's client, note which server each new connection has reached. The user's client and its
+// options stay as they are.
+func (l *line) watch(client *redis.Client) *redis.Client {
+	options := client.Options() // the copy's own
+	before := options.OnConnect
+	options.OnConnect = func(ctx context.Context, conn *redis.Conn) error {
+		if before != nil {
+			if err := before(ctx, conn); err != nil {
+				return err
+			}
+		}
+		id := runID(ctx, conn)
+		l.mu.Lock()
+		l.server = id
+		l.mu.Unlock()
+		return nil
+	}
+	return client
+}
+
+// knowsServer reports whether the server can be told from others. Who may not ask it is not to ask again and again.
+func (l *line) knowsServer() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.server != ""
+}
+
+// compare closes pubsub, for the reader to make another, if commands reach another server.
+func (l *line) compare(pubsub *redis.PubSub) {
+	id := runID(l.ctx, l.commands)
+	l.mu.Lock()
+	moved := id != "" && id != l.server && pubsub == l.pubsub
+	l.moved = l.moved || moved
+	l.mu.Unlock()
+	if moved {
+		l.logger.InfoContext(l.ctx, "waiter: commands reach another server than the subscriptions, which follow", "node", l.name)
+		_ = pubsub.Close()
+	}
+}
+
+// hasMoved reports, once, whether compare has found another server.
+func (l *line) hasMoved() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	moved := l.moved
+	l.moved = false
+	return moved
+}
+
+// runID asks a server what distinguishes it from all others; "" if it does not tell.
+func runID(ctx context.Context, client redis.Cmdable) string {
+	text, err := client.Info(ctx, "server").Result()
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(text) {
+		if id, found := strings.CutPrefix(strings.TrimSpace(line), "run_id:"); found {
+			return id
+		}
+	}
+	return ""
+}
