@@ -85,14 +85,26 @@ func (e *engine) force(ctx context.Context, hold string, s State) (ended bool, e
 			return fail(contextError(ctx))
 		}
 	}
+	r := e.request(hold)
+	release := e.kind.Release(r, false, 0)
+	mutex := e.shared == nil && e.numbered == nil
+	if mutex {
+		release = lua.Release{Keys: r.Keys, Hold: hold}.Call()
+	}
 	b, err := g.Decide(ctx, redlock.Motion{
 		Name: "force unlock",
-		Call: e.kind.Release(e.request(hold), false, 0),
+		Call: release,
 		Yes:  e.vacated,
 		All:  true,
 	})
 	if err != nil {
 		return fail(contextError(ctx))
+	}
+	if mutex {
+		// A reentrant and a fair lock of one name wait for each other, but not in the same way: who waits for the one has been told
+		// by now, and here are those who stand in the queue of the other.
+		wake := lua.FairRelease{Fair: lua.Fair{Keys: r.Keys, Channel: r.Channel, Alone: r.Alone}, Hold: hold, Again: true}
+		_ = g.Vote(redlock.Motion{Name: "force unlock", Call: wake.Call(), Yes: e.vacated}).Wait(ctx) // or they notice by themselves
 	}
 	found, silent := 0, 0
 	for i := range g.Size() {

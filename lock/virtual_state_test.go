@@ -183,6 +183,32 @@ func TestForceUnlockTellsOfAHoldThatWasGrantedMeanwhile(t *testing.T) {
 	})
 }
 
+// Whoever waits is woken, whichever kind of mutex it waits for and whichever is used to end the hold.
+func TestForceUnlockWakesWaitersOfEitherMutex(t *testing.T) {
+	for _, holds := range []string{"reentrant", "fair"} {
+		for _, waits := range []string{"reentrant", "fair"} {
+			for _, forces := range []string{"reentrant", "fair"} {
+				t.Run(holds+", "+waits+" waits, by "+forces, func(t *testing.T) {
+					inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+						each(w.nodes, func(n *virtual.Node) { n.SetDelay(time.Millisecond, 0) })
+						w.lock(w.process().kinds()[holds])
+						waiter := wait(bg, w.process().kinds()[waits])
+						time.Sleep(time.Second)
+						start := time.Now()
+						operator := w.process().kinds()[forces].(lock.Inspector)
+						ended, err := operator.ForceUnlock(bg)
+						require.NoError(t, err)
+						require.True(t, ended)
+						g := await(t, waiter)
+						require.NoError(t, g.err)
+						require.Less(t, g.at.Sub(start), 40*time.Millisecond)
+					})
+				})
+			}
+		}
+	}
+}
+
 func TestForceUnlockOfAHoldLeavesALaterOneAlone(t *testing.T) {
 	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
 		operator, holder := w.process().forcers(), w.process().forcers()
