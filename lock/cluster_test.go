@@ -241,6 +241,47 @@ func TestALockIsGivenBackWhileItsSlotMoves(t *testing.T) {
 	}
 }
 
+// Both is so while its slot moves to a server that has just joined. The client knows no server without slots, so it
+// follows each redirection.
+func TestALockIsKeptAndGivenBackWhileItsSlotMovesToANewServer(t *testing.T) {
+	t.Parallel()
+	const ttl = 4 * time.Second
+	for kind, locker := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			cluster := redistest.StartCluster(t)
+			from, to := cluster.Servers[0], cluster.StartMaster(t)
+			locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(ttl), unhurried)
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = locks.Close() })
+			name := cluster.Name(t, 0, 0, "orders ")
+			lease, err := locker(locks, name).Lock(context.Background())
+			require.NoError(t, err)
+			given := false
+			cluster.Move(t, cluster.Slot(t, name), from, to, func(step string) {
+				if given || len(from.Keys(t)) > 0 {
+					return
+				}
+				given = true
+				require.NotEqual(t, "done", step)
+				before := lease.Deadline()
+				redistest.Eventually(t, time.Minute, func() bool {
+					require.NoError(t, lease.Err(), step)
+					return lease.Deadline().After(before.Add(ttl))
+				}, "it is renewed: %s", step)
+				require.NoError(t, lease.Unlock(context.Background()), step)
+				require.NotContains(t, to.Keys(t), "lock:{"+name+"}")
+			})
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			defer cancel()
+			next, err := locker(locks, name).Lock(ctx)
+			require.NoError(t, err)
+			require.Greater(t, next.Token(), lease.Token())
+			require.NoError(t, next.Unlock(ctx))
+		})
+	}
+}
+
 // So can what others have, too: it is given back in full as soon as that can be done, and until then no key tells
 // of a hold that is not there. Another's would be lost by that.
 func TestWhatIsSharedIsGivenBackThoughItsSlotMoves(t *testing.T) {

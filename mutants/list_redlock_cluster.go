@@ -39,14 +39,20 @@ var redlockClusterMutants = []Mutant{
 		Tests:   "^TestALock",
 	},
 	{
-		Name: "a moving slot's renewals are given up",
-		File: "redlock/redirect.go",
-		Old: `		o.narrow = true
-`,
-		New: `		return nil
-`,
+		Name:    "a moving slot's renewals are given up",
+		File:    "redlock/redirect.go",
+		Old:     `if o.narrows() {`,
+		New:     `if false {`,
 		Package: "lock",
 		Tests:   "^TestALockIsKeptWhileItsSlotMoves$",
+	},
+	{
+		Name:    "so are those of a slot that moves to a server without slots",
+		File:    "redlock/redirect.go",
+		Old:     `case n.shards != nil && isPassing(err) && o.narrows():`,
+		New:     `case false:`,
+		Package: "lock",
+		Tests:   "^TestALockIsKeptAndGivenBackWhileItsSlotMovesToANewServer$",
 	},
 	{
 		Name:    "redirections are not followed",

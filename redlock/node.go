@@ -171,12 +171,10 @@ func (n *node) forward(f *flight, o *op) bool {
 
 // land settles o, or passes it to another lane.
 func (n *node) land(f *flight, o *op, reply any, err error) landing {
-	if n.of != nil {
-		if to := n.of.shards.redirect(n, o, err); to != nil {
-			o.recall()
-			f.moves = append(f.moves, move{o, to})
-			return answered
-		}
+	if to := n.elsewhere(o, err); to != nil {
+		o.recall()
+		f.moves = append(f.moves, move{o, to})
+		return answered
 	}
 	if o.settle(n, reply, err) {
 		f.owed = append(f.owed, o)

@@ -105,6 +105,15 @@ func (o *op) choose() (call lua.Call, ok bool) {
 	return m.Call, true
 }
 
+// narrows has o touch only its first key from now on. It reports false if o cannot, or does so already.
+func (o *op) narrows() bool {
+	if o.ballot.motion.Narrow == nil || o.narrow {
+		return false
+	}
+	o.narrow = true
+	return true
+}
+
 // recall undoes what call recorded, for a command for which the server did nothing and that will be
 // sent to another server.
 func (o *op) recall() {

@@ -17,8 +17,20 @@ type move struct {
 	to *lane
 }
 
-// redirect returns the lane by which to send o again, which the shard n answered with err; nil if
-// that is the final answer. The server did nothing for a command that it redirects.
+// elsewhere returns the lane by which to send o again, which n answered with err; nil if that is the
+// final answer. The ClusterClient follows the redirections of a stray by itself. But it does not know
+// that a part of the command can be done while the slot is moving.
+func (n *node) elsewhere(o *op, err error) *lane {
+	switch {
+	case n.of != nil:
+		return n.of.shards.redirect(n, o, err)
+	case n.shards != nil && isPassing(err) && o.narrows():
+		return n.lane
+	}
+	return nil
+}
+
+// redirect is elsewhere for the shard n. The server did nothing for a command that it redirects.
 func (s *shards) redirect(n *node, o *op, err error) *lane {
 	if err == nil {
 		return nil
@@ -48,11 +60,10 @@ func (s *shards) redirect(n *node, o *op, err error) *lane {
 		return to
 	case "TRYAGAIN":
 		// The slot is moving, and some of the keys are not where the others are.
-		if o.ballot.motion.Narrow == nil || o.narrow {
-			return nil
+		if o.narrows() {
+			return n.lane
 		}
-		o.narrow = true
-		return n.lane
+		return nil
 	case "READONLY", "CLUSTERDOWN":
 		s.reload()
 		return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,13 +23,13 @@ const (
 )
 
 // Cluster is a Redis Cluster of three masters, without replicas unless [Cluster.StartReplica]
-// starts some. Its servers can be controlled like any others; after that, [Cluster.Wait] tells
-// when they agree again.
+// starts some, and without more masters unless [Cluster.StartMaster] does. Its servers can be
+// controlled like any others; after that, [Cluster.Wait] tells when they agree again.
 type Cluster struct {
 	// Servers own a third of the slots each at the start, in this order.
 	Servers []*Server
 
-	replicas int
+	joined int // servers after these
 }
 
 // StartCluster starts a cluster and returns when every node serves and knows all
@@ -123,22 +124,61 @@ func (c *Cluster) join(ctx context.Context, node *redis.Client, i int) error {
 	return nil
 }
 
+// StartMaster starts a master without slots, and returns when every node knows it, so that slots can be moved to
+// it.
+func (c *Cluster) StartMaster(t testing.TB) *Server {
+	t.Helper()
+	master := StartN(t, 1, clusterArgs(nil)...)[0]
+	c.meet(t, master)
+	c.wait(t, master)
+	id := c.id(t, master)
+	for _, s := range c.Servers {
+		Eventually(t, clusterWithin, func() (known bool) {
+			c.do(t, s, func(ctx context.Context, node *redis.Client) error {
+				nodes, err := node.ClusterNodes(ctx).Result()
+				known = strings.Contains(nodes, id)
+				return err
+			})
+			return known
+		}, "%s knows %s", s.Addr(), master.Addr())
+	}
+	return master
+}
+
+// meet introduces a further server to the others.
+func (c *Cluster) meet(t testing.TB, joins *Server) {
+	t.Helper()
+	c.joined++
+	for _, s := range c.Servers {
+		c.do(t, joins, func(ctx context.Context, node *redis.Client) error {
+			return node.ClusterMeet(ctx, host, strconv.Itoa(s.Port())).Err()
+		})
+	}
+	c.Wait(t)
+}
+
 // Wait waits until every node finds the cluster in order and knows all slots.
 func (c *Cluster) Wait(t testing.TB) {
 	t.Helper()
 	for _, s := range c.Servers {
-		var last string
-		Eventually(t, clusterWithin, func() bool {
-			err := inspect(s.Addr(), func(ctx context.Context, node *redis.Client) (err error) {
-				last, err = node.ClusterInfo(ctx).Result()
-				return err
-			})
-			return err == nil &&
-				infoField(last, "cluster_state") == "ok" &&
-				infoField(last, "cluster_slots_ok") == strconv.Itoa(clusterSlots) &&
-				infoField(last, "cluster_known_nodes") == strconv.Itoa(clusterNodes+c.replicas)
-		}, "cluster node %s is in order", s.Addr())
+		c.wait(t, s)
 	}
+}
+
+// wait is Wait for one node.
+func (c *Cluster) wait(t testing.TB, s *Server) {
+	t.Helper()
+	var last string
+	Eventually(t, clusterWithin, func() bool {
+		err := inspect(s.Addr(), func(ctx context.Context, node *redis.Client) (err error) {
+			last, err = node.ClusterInfo(ctx).Result()
+			return err
+		})
+		return err == nil &&
+			infoField(last, "cluster_state") == "ok" &&
+			infoField(last, "cluster_slots_ok") == strconv.Itoa(clusterSlots) &&
+			infoField(last, "cluster_known_nodes") == strconv.Itoa(clusterNodes+c.joined)
+	}, "cluster node %s is in order", s.Addr())
 }
 
 // do has f ask a server, which must answer.

@@ -2,7 +2,6 @@ package redistest
 
 import (
 	"context"
-	"strconv"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -13,13 +12,7 @@ import (
 func (c *Cluster) StartReplica(t testing.TB, shard int) *Server {
 	t.Helper()
 	replica, master := StartN(t, 1, clusterArgs(nil)...)[0], c.Servers[shard]
-	c.replicas++
-	for _, s := range c.Servers {
-		c.do(t, replica, func(ctx context.Context, node *redis.Client) error {
-			return node.ClusterMeet(ctx, host, strconv.Itoa(s.Port())).Err()
-		})
-	}
-	c.Wait(t)
+	c.meet(t, replica)
 	id := c.id(t, master)
 	Eventually(t, clusterWithin, func() bool { // until it knows that this is a master
 		return inspect(replica.Addr(), func(ctx context.Context, node *redis.Client) error {

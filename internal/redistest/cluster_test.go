@@ -55,3 +55,14 @@ func TestAReplicaTakesOver(t *testing.T) {
 	c.WaitForMaster(t, c.Servers[1])
 	require.Equal(t, "1", c.Servers[1].Client(t).Get(bg, key).Val())
 }
+
+func TestASlotMovesToANewMaster(t *testing.T) {
+	t.Parallel()
+	c := StartCluster(t)
+	fresh := c.StartMaster(t)
+	key := c.Name(t, 0, 0, "k")
+	require.NoError(t, c.Client(t).Set(bg, key, 1, 0).Err())
+	c.Move(t, c.Slot(t, key), c.Servers[0], fresh, nil)
+	require.Equal(t, []string{key}, fresh.Keys(t))
+	require.Equal(t, "1", c.Client(t).Get(bg, key).Val())
+}
