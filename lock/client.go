@@ -38,9 +38,10 @@ type Client struct {
 // and connects to them once they can be reached. A Cluster counts if any of its masters answers;
 // the log says which slots the missing masters have. NewClient returns an error that names the
 // problem if a node can never vote: a nil client, a Ring, the same server twice, a replica, a
-// server that is older than Redis 6.2 or refuses scripts. It waits about 5 seconds for a quorum if
-// nodes are silent. For nodes that refuse connections it waits only while go-redis dials again, which is less
-// than a second unless DialerRetries or DialerRetryTimeout say otherwise.
+// server that is older than Redis 6.2 or refuses scripts, or a plain client for one of several masters
+// of a Cluster. It waits about 5 seconds for a quorum if nodes are silent. For nodes that refuse
+// connections it waits only while go-redis dials again, which is less than a second unless DialerRetries
+// or DialerRetryTimeout say otherwise.
 func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, error) {
 	s := defaults()
 	for _, o := range opts {

@@ -13,6 +13,22 @@ var redlockNodeMutants = []Mutant{
 		Tests:   "^TestOneServerUnderTwoAddressesIsRefused$|^TestAnAddressThatMoves",
 	},
 	{
+		Name:    "one of several masters of a Cluster votes",
+		File:    "redlock/identity.go",
+		Old:     `server["redis_mode"] == "cluster"`,
+		New:     `false`,
+		Package: "redlock",
+		Tests:   "^TestOneMasterOfAClusterIsRefused$",
+	},
+	{
+		Name:    "a server of a Cluster that has no slots yet is refused",
+		File:    "redlock/identity.go",
+		Old:     `strings.HasPrefix(err.Error(), "MOVED")`,
+		New:     `true`,
+		Package: "redlock",
+		Tests:   "^TestTheOnlyMasterOfAClusterIsOneNode$",
+	},
+	{
 		Name:    "a replica votes",
 		File:    "redlock/identity.go",
 		Old:     `replication["role"] == "slave" {`,

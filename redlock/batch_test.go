@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,6 +37,14 @@ func batching(t testing.TB, nodes ...redis.UniversalClient) *redlock.Group {
 
 func batchingWithin(t testing.TB, timeout time.Duration, nodes ...redis.UniversalClient) *redlock.Group {
 	t.Helper()
+	g := sampling(t, timeout, nodes...)
+	require.NoError(t, g.Handshake(bg))
+	return g
+}
+
+// sampling makes a group that has samples. It has met nobody yet.
+func sampling(t testing.TB, timeout time.Duration, nodes ...redis.UniversalClient) *redlock.Group {
+	t.Helper()
 	config := redlock.Config{NodeTimeout: timeout, DriftFactor: 0.01, DriftFixed: 2 * time.Millisecond}
 	for i := range samples {
 		keys, err := lua.NewKeys("lock", fmt.Sprint("sample-", i))
@@ -45,7 +54,6 @@ func batchingWithin(t testing.TB, timeout time.Duration, nodes ...redis.Universa
 	g, err := redlock.New(nodes, config)
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
-	require.NoError(t, g.Handshake(bg))
 	return g
 }
 
@@ -451,12 +459,21 @@ func answer(w *server.Writer, reply any, err error) {
 	}
 }
 
-// So does a master of a Cluster that a plain client is given.
+// So does a master of a Cluster that has come to a plain client's address.
 func TestAMasterOfAClusterGetsNoBatch(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t)
-	p := redistest.NewProxy(t, cluster.Servers[0].Addr())
-	g := batching(t, p.Client(t))
+	one, master := redistest.Start(t).Client(t), cluster.Servers[0].Client(t)
+	var came atomic.Bool
+	front := spread(t, func([]string) redis.UniversalClient {
+		if came.Load() {
+			return master
+		}
+		return one
+	})
+	p := redistest.NewProxy(t, front)
+	g := batching(t, p.Client(t, func(o *redis.Options) { o.Protocol, o.DisableIdentity = 2, true }))
+	came.Store(true)
 	for range 2 {
 		_, acquires := crowd(t, g, 50, fmt.Sprint("name ", holds.Load(), " "))
 		won := 0

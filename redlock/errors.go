@@ -12,7 +12,7 @@ var (
 	ErrNoQuorum = errors.New("no quorum")
 	// ErrDuplicateNode says that one server was given as two nodes.
 	ErrDuplicateNode = errors.New("redlock: the same server is given as two nodes")
-	// ErrUnfit says that a server cannot vote: it is too old, or a replica.
+	// ErrUnfit says that a server cannot vote: it is too old, a replica, or one of several masters of a Cluster.
 	ErrUnfit = errors.New("redlock: a node cannot vote")
 	// ErrSilent says that a node did not answer within the node timeout.
 	ErrSilent = errors.New("no answer within the node timeout")

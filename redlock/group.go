@@ -21,7 +21,11 @@ type Config struct {
 	DriftFactor float64       // how far apart two clocks may run: a share of the TTL
 	DriftFixed  time.Duration // and a fixed part, for the granularity of expiry
 	Logger      *slog.Logger  // nil: silent; its handler must not block, as lanes wait for it
-	Samples     []lua.Call    // of lua.Server, about names that a Cluster would spread; none: no batches
+
+	// Samples are calls of lua.Server, about names that a Cluster would spread. They tell whether one
+	// server has all names. Without them there are no batches, and one master of a Cluster is not
+	// refused.
+	Samples []lua.Call
 
 	// Back is called when a node answers again after an outage, or is another server than before:
 	// it may have forgotten its keys. It must not block, nor call the group. It may be nil.

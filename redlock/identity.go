@@ -78,6 +78,11 @@ func (n *node) identify(ctx context.Context) error {
 	if err := n.fit(server, replication); err != nil {
 		return err
 	}
+	if server["redis_mode"] == "cluster" {
+		if err := n.undivided(ctx); err != nil {
+			return err
+		}
+	}
 	id := server["run_id"]
 	if c, ok := n.client.(*redis.Client); ok && id == "" {
 		id = plainAddress(c)
@@ -98,6 +103,32 @@ func (n *node) fit(server, replication map[string]string) error {
 	if c, ok := n.client.(*redis.Client); ok && n.of == nil && c.Options().Addr != failover && replication["role"] == "slave" {
 		return fmt.Errorf("%w: %s is a replica (role:slave) of %s:%s; give its master", ErrUnfit, n.address,
 			replication["master_host"], replication["master_port"])
+	}
+	return nil
+}
+
+// undivided returns why a server of a Cluster that was given by itself cannot vote, or nil: it sends
+// clients elsewhere for other masters' names. A server that has all slots can vote, and so can a proxy
+// that finds them. Both answer about every name, so they are asked, rather than for their slots.
+func (n *node) undivided(ctx context.Context) error {
+	cmds := make([]redis.Cmder, 0, len(n.batching.samples)) // none for a shard
+	for _, s := range n.batching.samples {
+		cmds = append(cmds, s.SourceCmd(ctx))
+	}
+	if len(cmds) == 0 {
+		return nil
+	}
+	send(ctx, n.patient, cmds)
+	for _, cmd := range cmds {
+		err := cmd.Err()
+		switch {
+		case err == nil:
+		case !isRefusal(err):
+			return err
+		case strings.HasPrefix(err.Error(), "MOVED"):
+			return fmt.Errorf("%w: %s is one server of a Cluster and does not have all names (%v); give a ClusterClient",
+				ErrUnfit, n.address, err)
+		}
 	}
 	return nil
 }
