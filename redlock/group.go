@@ -104,7 +104,7 @@ func (g *Group) addNodes(nodes []redis.UniversalClient) error {
 			}
 		}
 		n := newNode(g, client, g.config.NodeTimeout)
-		if c, ok := client.(*redis.Client); ok && plainAddress(c) == "" && len(nodes) > 1 {
+		if n.nameless() && len(nodes) > 1 {
 			n.address = fmt.Sprintf("%s (node %d of %d)", n.address, i+1, len(nodes))
 		}
 		g.nodes = append(g.nodes, n)

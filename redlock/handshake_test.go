@@ -33,6 +33,24 @@ func TestNodesThatAreNoneAreRefusedBeforeAnythingIsSent(t *testing.T) {
 	}
 }
 
+// A client that asks Sentinels for its servers has no address to be told by.
+func TestEveryNodeHasANameOfItsOwn(t *testing.T) {
+	plain := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
+	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"127.0.0.1:2", "127.0.0.1:3"}})
+	sentinels := redis.FailoverOptions{MasterName: "main", SentinelAddrs: []string{"127.0.0.1:4"}}
+	failover, failoverCluster := redis.NewFailoverClient(&sentinels), redis.NewFailoverClusterClient(&sentinels)
+	again := redis.NewFailoverClusterClient(&sentinels)
+	nodes := []redis.UniversalClient{plain, cluster, failover, failoverCluster, again}
+	for _, c := range nodes {
+		defer c.Close()
+	}
+	require.Equal(t, []string{
+		"127.0.0.1:1", "cluster 127.0.0.1:2,127.0.0.1:3", "FailoverClient (node 3 of 5)",
+		"ClusterClient (node 4 of 5)", "ClusterClient (node 5 of 5)",
+	}, newGroup(t, nodes...).Addresses())
+	require.Equal(t, []string{"ClusterClient"}, newGroup(t, again).Addresses())
+}
+
 func TestOneServerUnderTwoAddressesIsRefused(t *testing.T) {
 	servers, proxies, clients := proxied(t, 3)
 	for _, nodes := range [][]redis.UniversalClient{

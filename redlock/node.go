@@ -213,10 +213,23 @@ func address(client redis.UniversalClient) string {
 	case *redis.Client:
 		return c.Options().Addr
 	case *redis.ClusterClient:
-		return "cluster " + strings.Join(c.Options().Addrs, ",")
+		if addrs := c.Options().Addrs; len(addrs) > 0 {
+			return "cluster " + strings.Join(addrs, ",")
+		}
+		return clusterClient
 	default:
 		return fmt.Sprintf("%T", client)
 	}
+}
+
+// clusterClient is the address of a ClusterClient that was given none: it asks a Sentinel, or its
+// creator's own function, for the servers.
+const clusterClient = "ClusterClient"
+
+// nameless reports whether other clients have the same address, though they are different nodes.
+func (n *node) nameless() bool {
+	c, plain := n.client.(*redis.Client)
+	return plain && plainAddress(c) == "" || n.address == clusterClient
 }
 
 // isNil finds nil, and nil pointers in an interface that is not nil itself.
