@@ -163,7 +163,7 @@ func closeTime(nodeTimeout time.Duration) time.Duration { return max(3*time.Seco
 
 // Close releases all held locks, ends every waiting Lock with [ErrClosed], and stops and joins
 // everything that the client started. Leases end with [ErrReleased], which is also an ErrClosed. It
-// never closes the nodes' clients. A second Close waits for the first one, and returns nil.
+// never closes the nodes' clients. A second Close waits for what the first one does at the nodes, and returns nil.
 //
 // Close takes no longer than about a dozen node timeouts, or three seconds if those are shorter, whatever the
 // nodes and the log handler do, plus 100 µs for each held lease.
@@ -178,7 +178,6 @@ func (c *Client) Close() error {
 	}
 	c.closed = true
 	c.cut = c.held
-	defer close(c.gone)
 	c.calls.close()
 	c.drain()
 	c.mu.Unlock()
@@ -215,6 +214,7 @@ func (c *Client) Close() error {
 	c.watchdog.Close()
 	c.hub.Close()
 	c.group.Close()
+	close(c.gone) // before those are waited for who may close the client, too
 	c.audience.close(c.group.NodeTimeout())
 	c.journal.close(c.group.NodeTimeout())
 	return failed

@@ -37,7 +37,7 @@ type core struct {
 	fails     func(name string) error // an acquisition, in a test; nil: none does
 	closing   chan struct{}           // closed by drain, with mu held: nothing is granted any more, and every wait ends
 	idle      chan struct{}           // closed when drained, and nothing is held
-	gone      chan struct{}           // closed when Close has ended
+	gone      chan struct{}           // closed when Close has done what it does at the nodes
 	newcomers chan struct{}           // a slot for each queuer that asks for the first time
 	returners chan struct{}           // and for each that asks again
 	begun     func()                  // called with mu held when something is held: the probe begins then, which is of a higher room
