@@ -75,6 +75,9 @@ func (a *acquisition) fail(err error, d *denial) error {
 	if e.Own {
 		if t := a.engine.client.tenureOf(a.engine.keys.Lock, d.holder); t != nil {
 			about = t.description()
+			if e.TTL == 0 { // it was not asked about
+				e.TTL = t.left()
+			}
 		}
 	}
 	e.Label, e.Note, e.HeldFor = about.label, about.note, about.heldFor()

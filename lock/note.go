@@ -7,7 +7,9 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// noteAge is the time after which the note is written again, for nodes that did not hear of it.
+// noteAge is the time after which the note is written again, for nodes that did not hear of it. That of one that
+// reads is written again after its TTL: there is one place for the notes of all who read, and whoever wrote there since may
+// have ended.
 const noteAge = 10 * time.Minute
 
 // description returns this process's description of the tenure.
@@ -15,6 +17,13 @@ func (t *tenure) description() description {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return description{t.engine.client.label, t.engine.set.note, t.since}
+}
+
+// left is how long the nodes keep the hold for sure, unless it is renewed.
+func (t *tenure) left() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return max(0, time.Until(t.validity))
 }
 
 // write writes the label and note of the holder on every node, and does not wait. A label or note
@@ -41,7 +50,11 @@ func (t *tenure) write() {
 	if n != nil {
 		lacking, n.lacking = n.lacking, nil
 	}
-	due := (n == nil || now.Sub(n.written) >= noteAge) && (t.describes() || now.Sub(t.since) >= t.ttl/8)
+	age := noteAge
+	if t.reads {
+		age = min(age, t.ttl)
+	}
+	due := (n == nil || now.Sub(n.written) >= age) && (t.describes() || now.Sub(t.since) >= t.ttl/8)
 	if due {
 		t.noting = &noting{written: now}
 	}

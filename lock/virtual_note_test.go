@@ -67,6 +67,9 @@ func TestWhoIsRefusedIsToldWhoHasTheLock(t *testing.T) {
 				require.Equal(t, "billing@web-3/812", s.Label)
 				require.Equal(t, "nightly export", s.Note)
 				require.InDelta(t, 4150*time.Millisecond, s.HeldFor, float64(5*time.Millisecond))
+				e = refused(t, lockFor(holder.kinds()[kind], brief), lock.ErrLocked, lock.ErrNoQuorum)
+				require.True(t, e.Own)
+				require.InDelta(t, time.Until(held.Deadline()), e.TTL, float64(5*time.Second))
 
 				require.NoError(t, held.Unlock(bg))
 				requireNotes(t, w.nodes, false)
@@ -173,6 +176,26 @@ func TestANoteOfAnotherHoldIsNotShown(t *testing.T) {
 		_, err = w.process().mutex().TryLock(bg)
 		require.NotContains(t, err.Error(), "old")
 		require.NoError(t, held.Unlock(bg))
+	})
+}
+
+// There is one place for the notes of all who read: when the one that is described there ends, another is.
+func TestAnotherReaderIsDescribedWhenOneEnds(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		first := w.process(lock.WithLabel("billing"))
+		a := w.lock(readwrite.New(first.locks, "orders", lock.WithNote("export")).RLocker())
+		b := w.lock(readwrite.New(w.process(lock.WithLabel("stock")).locks, "orders", lock.WithNote("import")).RLocker())
+		synctest.Wait()
+		note := func() string {
+			s, err := w.process().mutex().Inspect(bg)
+			require.NoError(t, err)
+			return s.Note
+		}
+		require.NoError(t, b.Unlock(bg))
+		require.Empty(t, note())
+		time.Sleep(time.Until(a.Deadline()) + 15*time.Second) // a TTL, and until a renewal
+		require.NoError(t, a.Err())
+		require.Equal(t, "export", note())
 	})
 }
 
