@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/redlock"
 )
+
+// shutTime is more than a client takes to give back what it holds. What Close waits for then are servers that are silent.
+const shutTime = time.Second
 
 // open connects to the servers and makes a client for locks on them. The returned function closes both.
 func (a *app) open(options ...lock.ClientOption) (*lock.Client, func(), error) {
@@ -28,9 +32,33 @@ func (a *app) open(options ...lock.ClientOption) (*lock.Client, func(), error) {
 		return nil, nil, err
 	}
 	return c, func() {
-		_ = c.Close() // whatever failed to be released ends with its TTL
+		bounded(shutTime, func() { _ = c.Close() }) // whatever failed to be released ends with its TTL
 		disconnect(servers)
 	}, nil
+}
+
+// openToLook is open for commands that take no lock. There is nothing to give back, so the end of the process closes
+// the client: Close would wait for servers that are silent.
+func (a *app) openToLook() (*lock.Client, error) {
+	c, _, err := a.open()
+	return c, err
+}
+
+// bounded runs fn, and reports whether it has ended within the limit. If not, it continues for as long as the process.
+func bounded(limit time.Duration, fn func()) bool {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		fn()
+	}()
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	select {
+	case <-ended:
+		return true
+	case <-late.C:
+		return false
+	}
 }
 
 // openUnless is open, given up at the first signal that would end a process, and when ctx ends, with its cause: servers that

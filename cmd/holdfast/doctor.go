@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -94,37 +95,39 @@ func (a *app) examine(cmd *cobra.Command) (*examination, error) {
 		all.Go(func() { found[i] = a.examineServer(cmd.Context(), s) })
 	}
 	all.Wait()
-	reachable := 0
-	for _, nodes := range found {
+	var reachable []server
+	for i, nodes := range found {
 		x.Nodes = append(x.Nodes, nodes...)
 		if slices.ContainsFunc(nodes, func(e *nodeExam) bool { return e.Reachable }) {
-			reachable++
+			reachable = append(reachable, servers[i])
 		}
 	}
-	x.together(cmd, a, servers, reachable)
+	x.together(cmd.Context(), a, len(servers), reachable)
 	x.Verdict = x.verdict()
 	return x, nil
 }
 
-// together looks at what no server tells alone.
-func (x *examination) together(cmd *cobra.Command, a *app, servers []server, reachable int) {
-	quorum := len(servers)/2 + 1
+// together looks at what no server tells alone. The others of the n servers cannot be reached: a client would wait for
+// them, and for long with this timeout.
+func (x *examination) together(ctx context.Context, a *app, n int, reachable []server) {
+	quorum := n/2 + 1
 	x.Spare = -quorum
-	c, err := (*lock.Client)(nil), fmt.Errorf("%d of %d servers can be reached, and locks need %d", reachable, len(servers), quorum)
-	if reachable >= quorum { // else it would be waited for, and for long with this timeout
-		c, err = a.locks(servers, lock.WithNodeTimeout(patience))
+	health, err := []lock.NodeHealth(nil), fmt.Errorf("%d of %d servers can be reached, and locks need %d", len(reachable), n, quorum)
+	if len(reachable) >= quorum {
+		health, err = a.health(ctx, reachable)
 	}
-	if err == nil {
-		x.Spare = lock.Spare(c.Health(cmd.Context()))
-		_ = c.Close() // it has no lock
-	} else {
+	if err != nil {
 		x.Findings = append(x.Findings, finding{wrong, err.Error()})
 		if codeOf(err) == exitUsage {
 			x.misused = err
 		}
 	}
+	for _, h := range health {
+		if h.Votes {
+			x.Spare++
+		}
+	}
 	x.Quorum = x.Spare >= 0
-	n := len(servers)
 	switch {
 	case x.Quorum && x.Spare == 0 && n > 2:
 		x.Findings = append(x.Findings, finding{wrong, "no more servers may fail: repair those that do not vote"})
@@ -141,6 +144,23 @@ func (x *examination) together(cmd *cobra.Command, a *app, servers []server, rea
 		x.Findings = append(x.Findings, finding{advice, "a server that restarts may forget who has a lock: give --restart-guard, " +
 			"and lock.WithRestartGuard in programs, at least the longest TTL in use; or set appendonly yes and appendfsync always"})
 	}
+}
+
+// health asks these servers whether they would grant a lock.
+func (a *app) health(ctx context.Context, servers []server) ([]lock.NodeHealth, error) {
+	var health []lock.NodeHealth
+	var failed error
+	if !bounded(examTime, func() {
+		c, err := a.locks(servers, lock.WithNodeTimeout(patience))
+		if err != nil {
+			failed = err
+			return
+		}
+		health = c.Health(ctx) // there is nothing to give back: the client ends with the process
+	}) {
+		return nil, fmt.Errorf("the servers take longer than %v to say whether they would grant a lock", examTime)
+	}
+	return health, failed
 }
 
 func (x *examination) wrong() (n int) {

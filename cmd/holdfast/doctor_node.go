@@ -16,7 +16,7 @@ import (
 
 const (
 	pings       = 21
-	pingTimeout = 5 * time.Second
+	pingTimeout = 3 * time.Second
 	farClock    = 1000 // milliseconds
 )
 
@@ -75,7 +75,7 @@ func (a *app) examineServer(ctx context.Context, s server) []*nodeExam {
 			e.Address = address
 		}
 		if e.examine(ctx, once) {
-			a.try(ctx, s, e)
+			a.tryBriefly(ctx, s, e)
 		}
 		exams = []*nodeExam{e}
 	case *redis.ClusterClient:
@@ -96,7 +96,7 @@ func (a *app) examineServer(ctx context.Context, s server) []*nodeExam {
 			e.find(wrong, "the Cluster cannot be reached: %v", err)
 			return []*nodeExam{e}
 		}
-		a.try(ctx, s, exams[0]) // a lock lives in one slot, and the user's rights are the same everywhere
+		a.tryBriefly(ctx, s, exams[0]) // a lock lives in one slot, and the user's rights are the same everywhere
 	}
 	return exams
 }

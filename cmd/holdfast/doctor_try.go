@@ -22,7 +22,18 @@ const (
 	tryRetention = 20 * time.Second // of the fencing counter, which is what stays for longest
 	tryWait      = 200 * time.Millisecond
 	tries        = 3
+	examTime     = 10 * time.Second // how long servers that have answered may take for the rest
 )
+
+// tryBriefly is try, given up if the server falls silent meanwhile.
+func (a *app) tryBriefly(ctx context.Context, s server, e *nodeExam) {
+	tried := new(nodeExam)
+	if !bounded(examTime, func() { a.try(ctx, s, tried) }) {
+		e.find(wrong, "it takes longer than %v to take and give back locks", examTime)
+		return
+	}
+	e.Findings = append(e.Findings, tried.Findings...)
+}
 
 // try does with one server what locks do, so that a missing right is found before somebody needs it.
 func (a *app) try(ctx context.Context, s server, e *nodeExam) {
@@ -31,7 +42,7 @@ func (a *app) try(ctx context.Context, s server, e *nodeExam) {
 		e.find(wrong, "locks cannot use it: %v", err)
 		return
 	}
-	defer c.Close()
+	defer bounded(shutTime, func() { _ = c.Close() }) // its locks have been given back
 	name := "holdfast-doctor-" + uuid.NewString()
 	for _, t := range []struct {
 		what string

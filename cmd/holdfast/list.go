@@ -27,11 +27,10 @@ stderr has an object whose "event" is warning.`,
   holdfast list --json | jq -r 'select(.waiters | length > 0) | .name'`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, closing, err := a.open()
+			c, err := a.openToLook()
 			if err != nil {
 				return err
 			}
-			defer closing()
 			pattern := append(args, "")[0]
 			if err := checkPattern(c, pattern); err != nil {
 				return err

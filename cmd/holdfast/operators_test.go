@@ -395,6 +395,57 @@ func TestDoctorGivesASilentServerUp(t *testing.T) {
 	}
 }
 
+// oneSilent are three servers, of which the last is silent.
+func oneSilent(t *testing.T) (urls string) {
+	t.Helper()
+	servers := redistest.StartN(t, 3)
+	proxy := redistest.NewProxy(t, servers[2].Addr())
+	proxy.Blackhole(true)
+	return redisURL(servers[0].Addr()) + "," + redisURL(servers[1].Addr()) + "," + redisURL(proxy.Addr())
+}
+
+// A client of all servers would wait for the silent one for longer than they take to be examined.
+func TestDoctorAsksOnlyServersThatAnswerTogether(t *testing.T) {
+	t.Parallel()
+	urls := oneSilent(t)
+	begun := time.Now()
+	code, out, errs := run(t, urls, "doctor")
+	require.Less(t, time.Since(begun), 3*pingTimeout, "seconds for the silent one, and moments for the others")
+	require.Equal(t, exitFailed, code, out+errs)
+	require.Contains(t, out, "cannot be reached")
+	require.Contains(t, out, "locks can be taken, none may fail")
+}
+
+// A command that has taken no lock has nothing to give back at its end, for which a silent server would be waited for.
+func TestSilentServerDoesNotDelayTheEndOfWhoOnlyLooks(t *testing.T) {
+	t.Parallel()
+	urls := oneSilent(t)
+	for _, c := range []struct {
+		args []string
+		most time.Duration // a second to connect, and one for each list; another second would be more
+	}{
+		{[]string{"status", "x"}, 1900 * time.Millisecond},
+		{[]string{"wait", "x"}, 1900 * time.Millisecond},
+		{[]string{"top"}, 2900 * time.Millisecond},
+	} {
+		redistest.Eventually(t, longest, func() bool { // a busy machine takes longer, sometimes
+			begun := time.Now()
+			_, _, _ = run(t, urls, c.args...)
+			return time.Since(begun) < c.most
+		}, "%v never ends within %v", c.args, c.most)
+	}
+}
+
+func TestBoundedGivesUpWhatHangs(t *testing.T) {
+	t.Parallel()
+	done := false
+	require.True(t, bounded(longest, func() { done = true }))
+	require.True(t, done)
+	hang := make(chan struct{})
+	defer close(hang)
+	require.False(t, bounded(time.Millisecond, func() { <-hang }))
+}
+
 // A shifted server is one whose clock is ahead of this machine's by so much.
 type shifted time.Duration
 

@@ -217,7 +217,10 @@ func (j *job) obtain(a *app, caught <-chan os.Signal) (g *grant, closing func(),
 	if err = errors.Join(interrupted, err); err == nil {
 		return g, closing, nil
 	}
-	closing() // which releases the lock if the signal came just after the grant
+	if g != nil {
+		_ = g.release(context.Background()) // the signal came just after the grant; if this fails, the lock ends with its TTL
+	}
+	closing()
 	switch {
 	case interrupted != nil:
 		return nil, nil, interrupted

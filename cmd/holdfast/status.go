@@ -23,11 +23,10 @@ Unknown fields are left out. Exit code 69 if too few servers answered.`,
   holdfast status --json nightly-export | jq -r .status`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, closing, err := a.open()
+			c, err := a.openToLook()
 			if err != nil {
 				return err
 			}
-			defer closing()
 			v, err := look(cmd.Context(), c, args[0])
 			if len(v.Nodes) == 0 && err != nil {
 				return exit(exitUsage, err) // the name was refused

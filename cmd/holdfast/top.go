@@ -35,11 +35,10 @@ With --json, one document: "nodes" ("address", "up", "votes", "error") and "lock
 			if interval < 100*time.Millisecond {
 				return usagef("--interval %v is shorter than 100ms: the servers have other work, too", interval)
 			}
-			c, closing, err := a.open()
+			c, err := a.openToLook()
 			if err != nil {
 				return err
 			}
-			defer closing()
 			t := &top{client: c, pattern: append(args, "")[0], interval: interval}
 			if err := checkPattern(c, t.pattern); err != nil {
 				return err

@@ -63,11 +63,10 @@ func (a *app) wait(out io.Writer, name string, timeout time.Duration) error {
 			fmt.Errorf("too few servers answered within %v to tell whether lock %q is free; `holdfast doctor` tells more", limit, name)))
 		defer cancel()
 	}
-	c, closing, err := a.openUnless(connecting, caught)
+	c, _, err := a.openUnless(connecting, caught) // not closed, as in openToLook
 	if err != nil {
 		return err
 	}
-	defer closing()
 	interrupted, err := interruptible(caught, func(ctx context.Context) error {
 		v, err := untilFree(ctx, c, name, begun, timeout)
 		if a.json && v.Name != "" {
