@@ -9,6 +9,21 @@ import (
 	"unicode"
 )
 
+// A sink is stdout. It remembers that something could not be written, so that whoever prints text need not look.
+// It is for one goroutine.
+type sink struct {
+	to  io.Writer
+	err error // of the first write that failed
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	n, err := s.to.Write(p)
+	if s.err == nil {
+		s.err = err
+	}
+	return n, err
+}
+
 // document prints one JSON document on one line.
 func document(out io.Writer, v any) error { return json.NewEncoder(out).Encode(v) }
 
@@ -31,7 +46,7 @@ func (t *table) row(cells ...string) {
 	fmt.Fprintln(t.w, strings.Join(cells, "\t"))
 }
 
-func (t *table) flush() { _ = t.w.Flush() } // whoever reads has gone
+func (t *table) flush() { _ = t.w.Flush() } // a sink remembers that it failed
 
 // oneLine is text that others may have had a part in, on one line: errors that were joined have one each.
 func oneLine(text string) string { return printable(strings.ReplaceAll(text, "\n", "; ")) }

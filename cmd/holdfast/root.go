@@ -21,12 +21,13 @@ type app struct {
 	verbose bool
 
 	parsed bool // the command line made sense to cobra
+	stdout sink
 	stderr *teller
 }
 
 // execute runs the command line and returns the exit code.
 func execute(args []string) int {
-	a := &app{stderr: newTeller(os.Stderr)}
+	a := &app{stdout: sink{to: os.Stdout}, stderr: newTeller(os.Stderr)}
 	defer a.stderr.flush()
 	root := a.root()
 	root.SetArgs(args)
@@ -34,15 +35,23 @@ func execute(args []string) int {
 	if err != nil && !a.parsed {
 		err = exit(exitUsage, err)
 	}
+	if a.stdout.err != nil && isSilent(err) {
+		err = exit(max(codeOf(err), exitFailed), a.stdout.err)
+	}
 	a.complain(err)
 	return codeOf(err)
 }
 
+// isSilent reports whether there is nothing to say about err.
+func isSilent(err error) bool {
+	var e *exitError
+	return err == nil || errors.As(err, &e) && e.err == nil
+}
+
 // complain tells the user what went wrong, if there is something to say.
 func (a *app) complain(err error) {
-	var e *exitError
 	switch {
-	case err == nil, errors.As(err, &e) && e.err == nil:
+	case isSilent(err):
 	case a.json:
 		line, _ := json.Marshal(map[string]any{"event": "error", "error": err.Error(), "exitCode": codeOf(err)})
 		fmt.Fprintf(a.stderr, "%s\n", line)
@@ -89,7 +98,7 @@ see it. It never appears in what holdfast prints.`,
 			a.parsed = true
 		},
 	}
-	root.SetOut(os.Stdout)
+	root.SetOut(&a.stdout)
 	root.SetErr(os.Stderr)
 	root.DisableAutoGenTag = true
 	f := root.PersistentFlags()
