@@ -99,6 +99,8 @@ func (a *app) locks(servers []server, options ...lock.ClientOption) (*lock.Clien
 		return nil, usagef("--prefix is empty")
 	case a.guard < 0:
 		return nil, usagef("--restart-guard %v is negative", a.guard)
+	case a.guard > maxDuration:
+		return nil, usagef("--restart-guard %v is more than ten years", a.guard)
 	}
 	nodes := make([]redis.UniversalClient, len(servers))
 	for i, s := range servers {

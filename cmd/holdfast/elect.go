@@ -61,7 +61,7 @@ func (e *candidacy) check(cmd *cobra.Command, rest []string, guard time.Duration
 	if err := e.lockFlags.check(cmd.Flags(), guard); err != nil {
 		return err
 	}
-	if e.words, err = e.lockFlags.words(rest); err != nil {
+	if e.words, err = e.lockFlags.words(cmd.Name(), rest); err != nil {
 		return err
 	}
 	if e.candidate == "" {

@@ -18,6 +18,10 @@ import (
 const (
 	defaultTTL = 30 * time.Second
 	maxLabel   = 128 // bytes, see lock.WithLabel
+	// retention is for how long fencing counters are kept, which must outlive every lock: see lock.WithTokenRetention.
+	retention = 24 * time.Hour
+	// maxDuration is the longest time that any option of the library may have.
+	maxDuration = 10 * 365 * 24 * time.Hour
 )
 
 // lockFlags are what run and elect have in common: how the lock lives, and what ends with it.
@@ -32,7 +36,7 @@ type lockFlags struct {
 }
 
 func (f *lockFlags) add(flags *pflag.FlagSet) {
-	flags.DurationVar(&f.ttl, "ttl", defaultTTL, "how long a crashed holder blocks the lock, which is renewed every third of this time")
+	flags.DurationVar(&f.ttl, "ttl", defaultTTL, "how long a crashed holder blocks the lock, which is renewed every third of this time; less than 24h")
 	flags.DurationVar(&f.grace, "grace", 0, "time from SIGTERM to SIGKILL when the lock is lost, at most 2/5 of the TTL (default a third of the TTL, at most 10s)")
 	flags.DurationVar(&f.maxHold, "max-hold", 0, "stop renewing after this time; the command is then ended within one TTL")
 	flags.StringVar(&f.label, "label", "", "a text that tells others who has the lock (default host/process command)")
@@ -53,19 +57,21 @@ func (f *lockFlags) check(flags *pflag.FlagSet, guard time.Duration) error {
 		return usagef("--label has %d bytes, it may have %d at most", len(f.label), maxLabel)
 	case !utf8.ValidString(f.label) || printable(f.label) != f.label:
 		return usagef("--label %q cannot be printed", f.label)
+	case f.ttl >= retention:
+		return usagef("--ttl %v is too long: it must be less than %v, for which fencing tokens are counted", f.ttl, retention)
 	case guard > 0 && f.ttl > guard:
 		return usagef("--ttl %v is longer than --restart-guard %v: a server that restarted could grant a lock that is held", f.ttl, guard)
 	}
 	return checkGrace(f.ttl, f.grace)
 }
 
-// words are the command's, or the shell's.
-func (f *lockFlags) words(args []string) ([]string, error) {
+// words are the command's, or the shell's. verb is run or elect.
+func (f *lockFlags) words(verb string, args []string) ([]string, error) {
 	if f.hasShell {
 		return append([]string{"/bin/sh", "-c", f.shell, "sh"}, args...), nil
 	}
 	if len(args) == 0 {
-		return nil, usagef("the command is missing: give it after --, as in `holdfast run NAME -- CMD ARGS`")
+		return nil, usagef("the command is missing: give it after --, as in `holdfast %s NAME -- CMD ARGS`", verb)
 	}
 	return args, nil
 }

@@ -275,6 +275,18 @@ func TestLeaderIsACandidateAgainAfterALoss(t *testing.T) {
 	require.Zero(t, server.Client(t).Exists(t.Context(), "lock:{x}").Val())
 }
 
+func TestElectRefusesACommandLine(t *testing.T) {
+	t.Parallel()
+	for says, args := range map[string][]string{
+		"--ttl 25h0m0s is too long":           {"--ttl", "25h", "x", "--", "true"},
+		"`holdfast elect NAME -- CMD ARGS`\n": {"x"},
+	} {
+		code, _, errs := run(t, "redis://127.0.0.1:1", append([]string{"elect"}, args...)...)
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, errs, says)
+	}
+}
+
 // The user gave a candidate, and no note.
 func TestBadCandidateIsRefusedAsACandidate(t *testing.T) {
 	t.Parallel()

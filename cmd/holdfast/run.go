@@ -139,7 +139,7 @@ func (j *job) check(cmd *cobra.Command, rest []string, guard time.Duration) (err
 			return err
 		}
 	}
-	if j.words, err = j.lockFlags.words(rest); err != nil {
+	if j.words, err = j.lockFlags.words(cmd.Name(), rest); err != nil {
 		return err
 	}
 	j.wish.options = j.options()
