@@ -96,20 +96,21 @@ func (a *app) examine(cmd *cobra.Command) (*examination, error) {
 	}
 	all.Wait()
 	var reachable []server
+	var answered [][]*nodeExam // of those
 	for i, nodes := range found {
 		x.Nodes = append(x.Nodes, nodes...)
 		if slices.ContainsFunc(nodes, func(e *nodeExam) bool { return e.Reachable }) {
-			reachable = append(reachable, servers[i])
+			reachable, answered = append(reachable, servers[i]), append(answered, nodes)
 		}
 	}
-	x.together(cmd.Context(), a, len(servers), reachable)
+	x.together(cmd.Context(), a, len(servers), reachable, answered)
 	x.Verdict = x.verdict()
 	return x, nil
 }
 
 // together looks at what no server tells alone. The others of the n servers cannot be reached: a client would wait for
 // them, and for long with this timeout.
-func (x *examination) together(ctx context.Context, a *app, n int, reachable []server) {
+func (x *examination) together(ctx context.Context, a *app, n int, reachable []server, exams [][]*nodeExam) {
 	quorum := n/2 + 1
 	x.Spare = -quorum
 	health, err := []lock.NodeHealth(nil), fmt.Errorf("%d of %d servers can be reached, and locks need %d", len(reachable), n, quorum)
@@ -122,9 +123,12 @@ func (x *examination) together(ctx context.Context, a *app, n int, reachable []s
 			x.misused = err
 		}
 	}
-	for _, h := range health {
-		if h.Votes {
+	for i, h := range health {
+		switch {
+		case h.Votes:
 			x.Spare++
+		case !slices.ContainsFunc(exams[i], (*nodeExam).isWrong): // else its own findings tell why
+			exams[i][0].find(wrong, "it does not vote: %v", h.Err)
 		}
 	}
 	x.Quorum = x.Spare >= 0

@@ -49,6 +49,11 @@ func (e *nodeExam) find(level, format string, args ...any) {
 	e.Findings = append(e.Findings, finding{level, fmt.Sprintf(format, args...)})
 }
 
+// isWrong reports whether something is wrong with the server.
+func (e *nodeExam) isWrong() bool {
+	return slices.ContainsFunc(e.Findings, func(f finding) bool { return f.Level == wrong })
+}
+
 // durable tells whether the server has after a restart what it acknowledged before.
 func (e *nodeExam) durable() bool { return e.AppendOnly == "yes" && e.AppendFsync == "always" }
 

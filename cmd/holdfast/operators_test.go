@@ -385,6 +385,28 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 	}
 }
 
+// The servers are well, and the reason is not theirs: it must be told.
+func TestDoctorTellsWhichServersTheRestartGuardKeepsOut(t *testing.T) {
+	t.Parallel()
+	servers := redistest.StartN(t, 3)
+	var urls []string
+	for _, s := range servers {
+		urls = append(urls, redisURL(s.Addr()))
+	}
+	code, out, _ := run(t, strings.Join(urls, ","), "--restart-guard", "1h", "doctor")
+	require.Equal(t, exitNoQuorum, code)
+	for _, s := range servers {
+		require.Contains(t, out, fmt.Sprintf("wrong: %s: it does not vote: node has restarted and does not vote yet", s.Addr()))
+	}
+	_, out, _ = run(t, strings.Join(urls, ","), "--restart-guard", "1h", "doctor", "--json")
+	var x examination
+	decode(t, out, &x)
+	for _, n := range x.Nodes {
+		require.Len(t, n.Findings, 1)
+		require.Equal(t, wrong, n.Findings[0].Level)
+	}
+}
+
 // The servers are not to blame for a prefix that no lock can have.
 func TestDoctorBlamesTheCommandLine(t *testing.T) {
 	t.Parallel()
