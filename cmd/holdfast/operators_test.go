@@ -205,6 +205,19 @@ func TestTimeoutOfWaitIncludesTheConnecting(t *testing.T) {
 	require.LessOrEqual(t, looks, 2, "one, which may be repeated with the text of the script")
 }
 
+func TestNameThatCannotBeIsAnInvalidCommandLine(t *testing.T) {
+	t.Parallel()
+	url := redisURL(redistest.Start(t).Addr())
+	for _, args := range [][]string{
+		{"status", ""}, {"wait", ""}, {"unlock", "--force", "--yes", ""}, {"run", "", "--", "true"}, {"elect", "", "--", "true"},
+	} {
+		code, out, errs := run(t, url, args...)
+		require.Equal(t, exitUsage, code, args)
+		require.Empty(t, out)
+		require.Contains(t, errs, "empty")
+	}
+}
+
 func TestUnlockRefusesToGuess(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
@@ -216,6 +229,9 @@ func TestUnlockRefusesToGuess(t *testing.T) {
 	code, _, errs = run(t, url, "unlock", "--force", "x") // without a terminal
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, errs, "--yes")
+	code, _, errs = run(t, url, "unlock", "--force", "--yes", "--hold", "", "x") // a variable that a script has not set
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, errs, "--hold is empty")
 	code, out, errs := run(t, url, "unlock", "--force", "--yes", "--json", "--hold", "somebody-else:1", "x")
 	require.Zero(t, code, errs)
 	require.JSONEq(t, `{"name":"x","ended":false,"holds":["somebody-else:1"]}`, out)

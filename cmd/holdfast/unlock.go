@@ -31,6 +31,8 @@ With --json, one document: "name", "ended" (whether somebody had the lock by one
 		RunE: func(cmd *cobra.Command, args []string) error {
 			terminal := term.IsTerminal(int(os.Stdin.Fd()))
 			switch {
+			case cmd.Flags().Changed("hold") && hold == "":
+				return usagef("--hold is empty: without it, every hold is ended")
 			case !force:
 				return usagef("unlock needs --force: it takes the lock from whoever has it")
 			case !yes && !terminal:
@@ -53,7 +55,10 @@ func (a *app) unlock(cmd *cobra.Command, name, hold string, ask bool) error {
 	}
 	defer closing()
 	v, err := look(cmd.Context(), c, name)
-	if err != nil {
+	switch {
+	case err != nil && len(v.Nodes) == 0:
+		return exit(exitUsage, err) // the name was refused
+	case err != nil:
 		return err
 	}
 	holds := v.holds()
