@@ -52,8 +52,8 @@ type Term struct {
 // context that ends with ctx, and with the loss of the leadership. In case of a loss, the context's
 // cause is a [*lock.LeaseError]. The leadership is given back after lead has returned, or panicked.
 //
-// Run returns when lead does: with lead's error, joined with any error of giving the leadership
-// back. If lead returns nil, it resigns.
+// Run returns when lead does: with lead's error itself, or joined with the error of giving the
+// leadership back. If lead returns nil, it resigns.
 //
 // If the leadership was lost while lead ran, so that lead's context had ended when it returned, Run
 // stands as a candidate again. There are two exceptions: ctx has ended too, or lead returned an
@@ -106,7 +106,10 @@ func (e *Election) campaign(ctx context.Context, lead func(context.Context, Term
 		released := lease.Unlock(ctx)
 		switch {
 		case lost == nil, unseen:
-			again, err = false, errors.Join(err, released)
+			again = false
+			if released != nil { // else lead's error itself is returned
+				err = errors.Join(err, released)
+			}
 		case ctx.Err() != nil, !errors.Is(lost, lock.ErrLost):
 			again, err = false, errors.Join(err, lost)
 		case err == nil, errors.Is(err, context.Canceled), errors.Is(err, lock.ErrLost):

@@ -307,7 +307,7 @@ func TestAnErrorOfLeadEndsRun(t *testing.T) {
 	inWorlds(t, func(t *testing.T, w *world) {
 		full := errors.New("disk full")
 		c := w.candidate("one")
-		require.Equal(t, full, errors.Unwrap(wrapped{c.Run(bg, func(context.Context, election.Term) error { return full })}))
+		require.Same(t, full, c.Run(bg, func(context.Context, election.Term) error { return full }), "itself, and not joined with nothing")
 		_, err := c.Leader(bg)
 		require.ErrorIs(t, err, election.ErrNoLeader)
 
@@ -325,16 +325,6 @@ func TestAnErrorOfLeadEndsRun(t *testing.T) {
 		require.ErrorIs(t, err, full)
 		require.ErrorIs(t, err, lock.ErrLost)
 	})
-}
-
-// wrapped is an error that errors.Join has made of one.
-type wrapped struct{ error }
-
-func (w wrapped) Unwrap() error {
-	if many, ok := w.error.(interface{ Unwrap() []error }); ok && len(many.Unwrap()) == 1 {
-		return many.Unwrap()[0]
-	}
-	return w.error
 }
 
 func TestACandidateWhoseContextEndsLeavesTheQueue(t *testing.T) {

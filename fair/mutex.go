@@ -39,7 +39,7 @@ func (m *Mutex) Lock(ctx context.Context) (*lock.Lease, error) { return m.engine
 func (m *Mutex) TryLock(ctx context.Context) (*lock.Lease, error) { return m.engine.TryLock(ctx) }
 
 // Do runs fn under the mutex: Lock, fn with the lease's context, Unlock. It returns
-// fn's error, joined with [lock.ErrLost] if the lease was lost meanwhile.
+// fn's error itself, or joined with [lock.ErrLost] if the lease was lost meanwhile.
 func (m *Mutex) Do(ctx context.Context, fn func(context.Context) error) error {
 	return m.engine.Do(ctx, fn)
 }

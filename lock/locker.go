@@ -35,7 +35,7 @@ type Locker interface {
 	TryLock(ctx context.Context) (*Lease, error)
 
 	// Do runs fn under the lock: Lock, fn with the lease's context, Unlock. In fn, [FromContext]
-	// returns the lease, with its token and its deadline. Do returns fn's error, joined with
+	// returns the lease, with its token and its deadline. Do returns fn's error itself, or joined with
 	// [ErrLost] if the lease was lost meanwhile, with [ErrReleased] if the client was closed, and
 	// with Unlock's error if that failed.
 	Do(ctx context.Context, fn func(context.Context) error) error
@@ -82,7 +82,11 @@ func (e *engine) Do(ctx context.Context, fn func(context.Context) error) (err er
 		return err
 	}
 	// Deferred, so that a panic in fn does not keep the lock.
-	defer func() { err = errors.Join(err, lease.Unlock(ctx)) }()
+	defer func() {
+		if failed := lease.Unlock(ctx); failed != nil { // else fn's error itself is returned
+			err = errors.Join(err, failed)
+		}
+	}()
 	return e.work(lease.Context(ctx), fn)
 }
 

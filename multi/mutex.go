@@ -95,8 +95,8 @@ func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 }
 
 // Do runs fn under all the locks: Lock, fn with the lease's context, Unlock. In fn, [FromContext]
-// returns the lease, with the tokens. Do returns fn's error, joined with the error of Unlock:
-// [lock.ErrLost] if one of the locks was lost meanwhile.
+// returns the lease, with the tokens. Do returns fn's error itself, or joined with the
+// error of Unlock: [lock.ErrLost] if one of the locks was lost meanwhile.
 func (m *Mutex) Do(ctx context.Context, fn func(context.Context) error) (err error) {
 	if fn == nil && m.err == nil {
 		return errors.New("multi: Do has no function to call")
@@ -106,7 +106,11 @@ func (m *Mutex) Do(ctx context.Context, fn func(context.Context) error) (err err
 		return err
 	}
 	// Deferred, so that a panic in fn does not keep the locks.
-	defer func() { err = errors.Join(err, lease.Unlock(ctx)) }()
+	defer func() {
+		if failed := lease.Unlock(ctx); failed != nil { // else fn's error itself is returned
+			err = errors.Join(err, failed)
+		}
+	}()
 	return fn(lease.Context(ctx))
 }
 

@@ -351,13 +351,13 @@ func TestDo(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 		m := multi.New(of(w.client(), "b", "a")...)
 		failed := errors.New("it failed")
-		require.Equal(t, failed, m.Do(bg, func(ctx context.Context) error {
+		require.Same(t, failed, m.Do(bg, func(ctx context.Context) error {
 			l, ok := multi.FromContext(ctx)
 			require.True(t, ok)
 			require.Equal(t, ids(l), w.holders("b", "a"))
 			require.NoError(t, m.Do(ctx, func(ctx context.Context) error { return ctx.Err() }), "it re-enters")
 			return failed
-		}).(interface{ Unwrap() []error }).Unwrap()[0])
+		}), "itself, and not joined with nothing")
 		w.requireFree("a", "b")
 
 		err := m.Do(bg, func(ctx context.Context) error {

@@ -39,7 +39,11 @@ var multiMutants = []Mutant{
 	{
 		Name: "a panic keeps the locks",
 		File: "multi/mutex.go",
-		Old: `	defer func() { err = errors.Join(err, lease.Unlock(ctx)) }()
+		Old: `	defer func() {
+		if failed := lease.Unlock(ctx); failed != nil { // else fn's error itself is returned
+			err = errors.Join(err, failed)
+		}
+	}()
 	return fn(lease.Context(ctx))`,
 		New:     `	return errors.Join(fn(lease.Context(ctx)), lease.Unlock(ctx))`,
 		Package: "multi",

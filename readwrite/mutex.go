@@ -41,7 +41,7 @@ func (m *Mutex) Lock(ctx context.Context) (*lock.Lease, error) { return m.writer
 func (m *Mutex) TryLock(ctx context.Context) (*lock.Lease, error) { return m.writer.TryLock(ctx) }
 
 // Do runs fn under the write lock: Lock, fn with the lease's context, Unlock. It returns fn's
-// error, joined with [lock.ErrLost] if the lease was lost meanwhile.
+// error itself, or joined with [lock.ErrLost] if the lease was lost meanwhile.
 func (m *Mutex) Do(ctx context.Context, fn func(context.Context) error) error {
 	return m.writer.Do(ctx, fn)
 }
@@ -58,7 +58,7 @@ func (m *Mutex) RLock(ctx context.Context) (*lock.Lease, error) { return m.reade
 func (m *Mutex) TryRLock(ctx context.Context) (*lock.Lease, error) { return m.reader.TryLock(ctx) }
 
 // RDo runs fn under the read lock: RLock, fn with the lease's context, Unlock. It returns fn's
-// error, joined with [lock.ErrLost] if the lease was lost meanwhile.
+// error itself, or joined with [lock.ErrLost] if the lease was lost meanwhile.
 func (m *Mutex) RDo(ctx context.Context, fn func(context.Context) error) error {
 	return m.reader.Do(ctx, fn)
 }

@@ -143,11 +143,11 @@ func TestDo(t *testing.T) {
 	r := newRig(t, 1)
 	s := r.semaphore(t, 2)
 	failed := errors.New("failed")
-	require.ErrorIs(t, s.Do(bg, 2, func(ctx context.Context) error {
+	require.Same(t, failed, s.Do(bg, 2, func(ctx context.Context) error {
 		_, err := s.TryAcquire(ctx, 1)
 		require.ErrorIs(t, err, lock.ErrLocked, "permits are not re-entered")
 		return failed
-	}), failed)
+	}), "itself, and not joined with nothing")
 	require.Panics(t, func() { _ = s.Do(bg, 1, func(context.Context) error { panic("x") }) })
 	r.requireNoKeys(t)
 }

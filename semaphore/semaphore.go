@@ -60,8 +60,8 @@ func (s *Semaphore) TryAcquire(ctx context.Context, n int) (*Permit, error) {
 	return permit(e.TryLock(lock.WithoutOwner(ctx)))
 }
 
-// Do runs fn with n permits: Acquire, fn with the permit's context, Release. It returns fn's error,
-// joined with [lock.ErrLost] if the permits were lost meanwhile.
+// Do runs fn with n permits: Acquire, fn with the permit's context, Release. It returns fn's error
+// itself, or joined with [lock.ErrLost] if the permits were lost meanwhile.
 func (s *Semaphore) Do(ctx context.Context, n int, fn func(context.Context) error) (err error) {
 	if fn == nil && s.check(n) == nil {
 		return fmt.Errorf("semaphore %q: Do has no function to call", s.Name())
@@ -71,7 +71,11 @@ func (s *Semaphore) Do(ctx context.Context, n int, fn func(context.Context) erro
 		return err
 	}
 	// Deferred, so that a panic in fn does not keep the permits.
-	defer func() { err = errors.Join(err, p.Release(ctx)) }()
+	defer func() {
+		if failed := p.Release(ctx); failed != nil { // else fn's error itself is returned
+			err = errors.Join(err, failed)
+		}
+	}()
 	return fn(p.Context(ctx))
 }
 
