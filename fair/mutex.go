@@ -30,7 +30,7 @@ func (m *Mutex) Name() string { return m.engine.Name() }
 
 // Lock blocks until the mutex is held or ctx is done. If ctx carries an owner that already holds
 // the mutex (it comes from [lock.Lease.Context] or [lock.WithOwner]), Lock re-enters. ctx limits
-// only the wait. The error is a [*lock.AcquireError].
+// only the wait. Unless an argument or option is invalid, the error is a [*lock.AcquireError].
 func (m *Mutex) Lock(ctx context.Context) (*lock.Lease, error) { return m.engine.Lock(ctx) }
 
 // TryLock takes the mutex if it is free and nobody waits for it, and always returns within a

@@ -37,7 +37,8 @@ var (
 	ErrRestarted = redlock.ErrRestarted
 )
 
-// An AcquireError says why a lock was not acquired. It is an [ErrLocked] if others had the lock, an
+// An AcquireError says why a lock was not acquired, unless an argument or option was invalid, which is
+// an error of another type. It is an [ErrLocked] if others had the lock, an
 // [ErrNoQuorum] if too few nodes could be asked, and never both. It is also the context's error if
 // the context ended the wait, [ErrClosed] if the client was closed, or [ErrLost] if the owner's
 // earlier lease of the lock is lost and not unlocked yet. An [ErrUpgrade] or an [ErrKind] is

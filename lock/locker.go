@@ -22,14 +22,14 @@ type Locker interface {
 	// Lock blocks until the lock is held or ctx is done. ctx limits only the wait: its deadline
 	// never ends a lease that was granted. If ctx carries an owner that holds the lock already,
 	// Lock re-enters, which asks no node. If ctx ends during an attempt, everything granted is
-	// given back first, which takes a few node timeouts at most. The error is an [*AcquireError]:
-	// also an [ErrLocked] if the wait ended behind a holder, and an [ErrNoQuorum] if too few nodes
-	// could be asked.
+	// given back first, which takes a few node timeouts at most. Unless an argument or option is
+	// invalid, the error is an [*AcquireError]: also an [ErrLocked] if the wait ended behind a
+	// holder, and an [ErrNoQuorum] if too few nodes could be asked.
 	Lock(ctx context.Context) (*Lease, error)
 
-	// TryLock does not wait for another owner. The error is an [*AcquireError]: also an [ErrLocked]
-	// if others have the lock, and an [ErrNoQuorum] if too few nodes can be asked, which takes a
-	// node timeout. If several callers try at the same moment, one of them gets a free lock: rivals
+	// TryLock does not wait for another owner. Unless an argument or option is invalid, the error is
+	// an [*AcquireError]: also an [ErrLocked] if others have the lock, and an [ErrNoQuorum] if too
+	// few nodes can be asked, which takes up to about two node timeouts. If several callers try at the same moment, one of them gets a free lock: rivals
 	// that split the votes of several nodes try again. TryLock always returns within a second,
 	// whatever the nodes do and however long the node timeout is.
 	TryLock(ctx context.Context) (*Lease, error)

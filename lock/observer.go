@@ -52,7 +52,8 @@ type LockKind struct {
 	Mode string // "read" or "write" for a read-write lock, else ""
 }
 
-// An Acquisition is one call of Lock, TryLock or Do, as reported to an [Observer].
+// An Acquisition is one call of Lock, TryLock or Do, as reported to an [Observer]. A call that fails
+// because an argument or option is invalid is not reported.
 type Acquisition struct {
 	LockKind
 	Name  string    // of the lock

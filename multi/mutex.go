@@ -65,8 +65,8 @@ func rank(l lock.Locker) string {
 // holds some of them, Lock re-enters those. ctx limits only the wait. While Lock waits for one of
 // the locks, it holds only those whose names come before it.
 //
-// If Lock fails, everything has been given back, and the error names the lock that failed: it is
-// that lock's [*lock.AcquireError].
+// If Lock fails, everything has been given back, and the error names the lock that failed. Unless
+// an argument or option is invalid, it is that lock's [*lock.AcquireError].
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	a, err := m.acquisition(ctx)
 	if err != nil {
@@ -78,10 +78,10 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 	return m.lease(a), nil
 }
 
-// TryLock takes the locks if all of them are free, and does not wait for another owner. The error
-// is the [*lock.AcquireError] of the first lock, in the order of names, that was refused: a
-// [lock.ErrLocked] if others have it, and a [lock.ErrNoQuorum] if too few nodes can be asked. Then
-// everything has been given back. TryLock takes as long as the slowest TryLock of the locks, plus a
+// TryLock takes the locks if all of them are free, and does not wait for another owner. Unless an
+// argument or option is invalid, the error is the [*lock.AcquireError] of the first lock, in the
+// order of names, that was refused: a [lock.ErrLocked] if others have it, and a [lock.ErrNoQuorum]
+// if too few nodes can be asked. Then everything has been given back. TryLock takes as long as the slowest TryLock of the locks, plus a
 // few node timeouts for giving back if nodes do not answer.
 func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	a, err := m.acquisition(ctx)

@@ -31,8 +31,8 @@ func (m *Mutex) Name() string { return m.writer.Name() }
 
 // Lock blocks until the write lock is held or ctx is done. If ctx carries an owner that already
 // writes (it comes from [lock.Lease.Context] or [lock.WithOwner]), Lock re-enters. If that owner
-// only reads, the error wraps [lock.ErrUpgrade]. ctx limits only the wait. The error is a
-// [*lock.AcquireError].
+// only reads, the error wraps [lock.ErrUpgrade]. ctx limits only the wait. Unless an argument or
+// option is invalid, the error is a [*lock.AcquireError].
 func (m *Mutex) Lock(ctx context.Context) (*lock.Lease, error) { return m.writer.Lock(ctx) }
 
 // TryLock takes the write lock if nobody has the mutex or waits for it, and always returns within a
@@ -48,7 +48,8 @@ func (m *Mutex) Do(ctx context.Context, fn func(context.Context) error) error {
 
 // RLock blocks until the read lock is held or ctx is done. An owner that already reads or writes
 // re-enters. If it ends its last lease to write before the lease that RLock returns, it continues
-// to read without a gap. ctx limits only the wait. The error is a [*lock.AcquireError].
+// to read without a gap. ctx limits only the wait. Unless an argument or option is invalid, the
+// error is a [*lock.AcquireError].
 func (m *Mutex) RLock(ctx context.Context) (*lock.Lease, error) { return m.reader.Lock(ctx) }
 
 // TryRLock takes the read lock if nobody writes or waits to write, and always returns within a

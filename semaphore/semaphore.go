@@ -39,8 +39,8 @@ func (s *Semaphore) Permits() int { return s.permits }
 // Acquire blocks until it has n permits or ctx is done. All n are taken at once, in the order of
 // the requests of all processes: later small requests do not overtake a big one. ctx limits only
 // the wait. Permits are not re-entered: a holder that asks for more gets others, and may so wait
-// for itself. n less than 1 or greater than Permits is an error at once; any other error is a
-// [*lock.AcquireError].
+// for itself. n less than 1 or greater than Permits is an error at once. Unless that, another
+// argument or an option is invalid, the error is a [*lock.AcquireError].
 func (s *Semaphore) Acquire(ctx context.Context, n int) (*Permit, error) {
 	e, err := s.of(n)
 	if err != nil {
