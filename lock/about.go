@@ -42,18 +42,6 @@ func (h *hold) report(reason Reason) HoldEnd {
 	}
 }
 
-// about returns the log attributes of h.
-func (h *hold) about() []any {
-	about := []any{"name", h.engine.name, "hold", h.name(), "token", h.token}
-	if label := h.engine.client.label; label != "" {
-		about = append(about, "label", label)
-	}
-	if note := h.engine.set.note; note != "" {
-		about = append(about, "note", note)
-	}
-	return about
-}
-
 // lost logs that h was lost.
 func (j *journal) lost(h *hold, reason Reason) {
 	j.Warn("lock: lease lost", append(h.about(), "reason", reason)...)

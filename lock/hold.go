@@ -41,6 +41,18 @@ func (h *hold) name() string {
 	return string(strconv.AppendInt(name, int64(h.number), 10))
 }
 
+// about returns the log attributes of h.
+func (h *hold) about() []any {
+	about := []any{"name", h.engine.name, "hold", h.name(), "token", h.token}
+	if label := h.engine.client.label; label != "" {
+		about = append(about, "label", label)
+	}
+	if note := h.engine.set.note; note != "" {
+		about = append(about, "note", note)
+	}
+	return about
+}
+
 // lease adds a lease of e that is valid until deadline and begins at start. It is called with mu
 // held, or before the hold is known to others.
 func (h *hold) lease(e *engine, start, deadline time.Time) *Lease {

@@ -76,7 +76,7 @@ func (h *hold) warn(then time.Time) {
 	h.mu.Unlock()
 	c.journal.Warn("lock: a Lock has waited for longer than a TTL for a hold of its own client; "+
 		"if it was called by that holder's own work, it was not given the lease's context, and waits for itself",
-		"name", h.engine.name, "hold", h.name(), "waiting", waits)
+		append(h.about(), "waiting", waits)...)
 }
 
 // A renewal is one round of extensions, and one round of restorations after it, if the first finds

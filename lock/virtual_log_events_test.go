@@ -2,6 +2,7 @@ package lock_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -59,6 +60,9 @@ func TestNodeThatRefusesACommandIsNotDown(t *testing.T) {
 	})
 }
 
+// token is how the log tells l's.
+func token(l *lock.Lease) string { return fmt.Sprintf("token=%d", l.Token()) }
+
 // Whoever does not pass the lease's context on waits for himself, for ever: the log names that.
 func TestWaitForAHoldOfTheOwnClientIsLoggedOnce(t *testing.T) {
 	for _, kind := range []string{"reentrant", "fair"} {
@@ -74,7 +78,7 @@ func TestWaitForAHoldOfTheOwnClientIsLoggedOnce(t *testing.T) {
 				time.Sleep(defaultTTL)
 				require.Empty(t, log.lines("own client"), "others may be done soon")
 				time.Sleep(3 * defaultTTL)
-				require.Len(t, log.lines("own client", "level=WARN", "name=orders", l.ID(), "lease's context", "waiting=1"), 1)
+				require.Len(t, log.lines("own client", "level=WARN", "name=orders", l.ID(), token(l), "lease's context", "waiting=1"), 1)
 				require.Empty(t, others.lines("own client"))
 				cancel()
 				<-mistaken
@@ -94,7 +98,7 @@ func TestEndOfRenewalForWorkThatHasEndedIsLogged(t *testing.T) {
 		require.Empty(t, log.lines("not renewed any more"))
 		cancel()
 		synctest.Wait()
-		require.Len(t, log.lines("not renewed any more", "every context of its work has ended", "name=orders", l.ID()), 1)
+		require.Len(t, log.lines("not renewed any more", "every context of its work has ended", "name=orders", l.ID(), token(l), "until="), 1)
 		awaitEnd(t, l)
 		synctest.Wait()
 		require.Len(t, log.lines("lease lost", lock.ReasonAbandoned.String()), 1)

@@ -86,7 +86,7 @@ func (w *work) ended() {
 	l.hold.schedule()
 	if l.renew {
 		l.hold.engine.client.journal.Info("lock: lease is not renewed any more, every context of its work has ended",
-			"name", l.hold.engine.name, "hold", l.hold.name(), "until", l.deadline)
+			append(l.hold.about(), "until", l.deadline)...)
 	}
 }
 
