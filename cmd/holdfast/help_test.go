@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -73,8 +74,21 @@ func TestManualPages(t *testing.T) {
 	code, out, _ := run(t, "", "man", "run")
 	require.Zero(t, code)
 	require.Contains(t, out, "holdfast-run - Run a command under a lock")
-	code, _, _ = run(t, "", "man", "nothing")
-	require.Equal(t, exitUsage, code)
+}
+
+func TestHelpOnNothingIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"man", "nothing"}, {"help", "nothing"}, {"help", "run", "nothing"}, {"completion", "nothing"}} {
+		code, out, errs := run(t, "", args...)
+		require.Equal(t, exitUsage, code, args)
+		require.Empty(t, out)
+		require.Contains(t, errs, "nothing")
+	}
+	for args, says := range map[string]string{"help": "Usage:", "help run": "Run a command under a lock", "completion": "bash", "completion --help": "bash"} {
+		code, out, _ := run(t, "", strings.Fields(args)...)
+		require.Zero(t, code, args)
+		require.Contains(t, out, says)
+	}
 }
 
 func each(cmd *cobra.Command, fn func(*cobra.Command)) {

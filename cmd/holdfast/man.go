@@ -32,9 +32,9 @@ them into a directory.`,
 
 // page prints the page of one command.
 func page(root *cobra.Command, names []string, header *doc.GenManHeader, out io.Writer) error {
-	cmd, rest, err := root.Find(names)
-	if err != nil || len(rest) > 0 {
-		return usagef("there is no command %q", names[0])
+	cmd, err := commandCalled(root, names)
+	if err != nil {
+		return err
 	}
 	return doc.GenMan(cmd, header, out)
 }

@@ -30,6 +30,7 @@ func execute(args []string) int {
 	a := &app{stdout: sink{to: os.Stdout}, stderr: newTeller(os.Stderr)}
 	defer a.stderr.flush()
 	root := a.root()
+	strict(root)
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
 	if err != nil && !a.parsed {
@@ -94,8 +95,12 @@ see it. It never appears in what holdfast prints.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRun: func(*cobra.Command, []string) {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			a.parsed = true
+			if cmd.Flags().Changed("redis") && a.servers == "" {
+				return usagef("--redis is empty") // a variable that is not set, perhaps: not the wish for the default
+			}
+			return nil
 		},
 	}
 	root.SetOut(&a.stdout)
