@@ -30,6 +30,7 @@ A finding of level "wrong" makes locks fail, or endangers them. A finding of lev
 With --json, one document: "verdict", "quorum" (whether locks can be taken), "spare" (how many more nodes may fail), "findings" and
 "nodes": "server", "address", "reachable", "roundTripMs" ("min", "median", "max"), "version", "role", "uptimeSeconds",
 "clockOffsetMs", "appendOnly", "appendFsync", "maxMemory", "evictionPolicy", "findings" ("level": wrong or advice, "text").
+What is not known of a node is left out.
 
 Exit codes: 0 if nothing is wrong, 69 if no lock can be taken, 1 if something else is wrong.`,
 		Example: `  holdfast doctor
@@ -214,7 +215,7 @@ func (x *examination) print(out io.Writer) {
 			continue
 		}
 		t.row(e.Address, e.RoundTrip.words(), e.Version, e.Role, (time.Duration(e.Uptime) * time.Second).String(),
-			fmt.Sprintf("%+.1fms", e.ClockOffset), e.persistence(), cmp.Or(e.EvictionPolicy, "not known"))
+			fmt.Sprintf("%+.1fms", *e.ClockOffset), e.persistence(), cmp.Or(e.EvictionPolicy, "not known"))
 	}
 	t.flush()
 	for _, e := range x.Nodes {

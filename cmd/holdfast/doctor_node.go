@@ -29,10 +29,10 @@ type nodeExam struct {
 	Version        string     `json:"version,omitempty"`
 	Role           string     `json:"role,omitempty"`
 	Uptime         int64      `json:"uptimeSeconds,omitempty"`
-	ClockOffset    float64    `json:"clockOffsetMs"` // positive: it is ahead of this machine's
+	ClockOffset    *float64   `json:"clockOffsetMs,omitempty"` // positive: it is ahead of this machine's
 	AppendOnly     string     `json:"appendOnly,omitempty"`
 	AppendFsync    string     `json:"appendFsync,omitempty"`
-	MaxMemory      int64      `json:"maxMemory"`
+	MaxMemory      *int64     `json:"maxMemory,omitempty"` // 0: there is no limit
 	EvictionPolicy string     `json:"evictionPolicy,omitempty"`
 	Findings       []finding  `json:"findings"`
 }
@@ -122,7 +122,7 @@ func (e *nodeExam) examine(ctx context.Context, c *redis.Client) bool {
 	}
 	e.Reachable = true
 	e.info(ctx, c)
-	if offset := math.Abs(e.ClockOffset); offset > farClock {
+	if offset := math.Abs(*e.ClockOffset); offset > farClock {
 		e.find(advice, "its clock differs from this machine's by %.1f s. Locks do not depend on it, but the times shown to people do", offset/1000)
 	}
 	if e.Role != "" && e.Role != "master" {
@@ -136,7 +136,7 @@ func (e *nodeExam) examine(ctx context.Context, c *redis.Client) bool {
 
 // evicts tells of a policy by which a lock can vanish.
 func (e *nodeExam) evicts() {
-	if e.MaxMemory == 0 {
+	if e.MaxMemory == nil || *e.MaxMemory == 0 {
 		e.find(advice, "maxmemory-policy is %s: with a maxmemory, it would evict locks", e.EvictionPolicy)
 		return
 	}
@@ -162,7 +162,7 @@ func (e *nodeExam) time(ctx context.Context, c *redis.Client) error {
 		}
 		trip := time.Since(begin)
 		if len(trips) == 0 || trip < slices.Min(trips) {
-			e.ClockOffset = ms(there.Sub(begin.Add(trip / 2)))
+			e.ClockOffset = new(ms(there.Sub(begin.Add(trip / 2))))
 		}
 		trips = append(trips, trip)
 	}
@@ -203,7 +203,9 @@ func (e *nodeExam) info(ctx context.Context, c *redis.Client) {
 	}
 	e.Role, e.EvictionPolicy = fields["role"], fields["maxmemory_policy"]
 	e.Uptime, _ = strconv.ParseInt(fields["uptime_in_seconds"], 10, 64) // 0: not known
-	e.MaxMemory, _ = strconv.ParseInt(fields["maxmemory"], 10, 64)
+	if most, err := strconv.ParseInt(fields["maxmemory"], 10, 64); err == nil {
+		e.MaxMemory = &most
+	}
 	switch fields["aof_enabled"] {
 	case "1":
 		e.AppendOnly = "yes"
