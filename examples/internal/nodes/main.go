@@ -32,10 +32,17 @@ func Main(embedded int, example Example) {
 
 func execute(ctx context.Context, args []string, embedded int, example Example, out, help io.Writer) error {
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
-	flags.SetOutput(help)
+	flags.SetOutput(io.Discard) // what is wrong is told once, by Main
 	redis := flags.String("redis", "", "run on these servers, `host:port,...`, not on embedded ones")
-	if err := flags.Parse(args[1:]); err != nil {
+	switch err := flags.Parse(args[1:]); {
+	case errors.Is(err, flag.ErrHelp):
+		flags.SetOutput(help)
+		flags.Usage()
 		return err
+	case err != nil:
+		return err
+	case flags.NArg() > 0:
+		return fmt.Errorf("unexpected argument %q: servers are named by -redis", flags.Arg(0))
 	}
 	set, err := open(*redis, embedded)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -44,14 +45,23 @@ func TestTheFlagNamesRealNodes(t *testing.T) {
 }
 
 func TestBadFlagsAreRefused(t *testing.T) {
-	for _, args := range [][]string{{"example", "-redis", "a:1,,b:2"}, {"example", "-nodes", "3"}} {
+	for _, args := range [][]string{{"example", "-redis", "a:1,,b:2"}, {"example", "-nodes", "3"}, {"example", "localhost:6379"}} {
 		var out bytes.Buffer
 		err := execute(t.Context(), args, 1, func(context.Context, *Set, *story.Teller) error {
 			t.Error("the example ran")
 			return nil
 		}, &out, &out)
 		require.Error(t, err)
+		require.Empty(t, out.String(), "whoever gets the error tells it")
 	}
+}
+
+func TestHelpIsPrinted(t *testing.T) {
+	var out, help bytes.Buffer
+	err := execute(t.Context(), []string{"example", "-h"}, 1, nil, &out, &help)
+	require.ErrorIs(t, err, flag.ErrHelp)
+	require.Contains(t, help.String(), "-redis host:port")
+	require.Empty(t, out.String())
 }
 
 func TestATakenNodeIsUnreachable(t *testing.T) {
