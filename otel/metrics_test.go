@@ -353,3 +353,15 @@ func TestWhatGoesUpAndDownIsASum(t *testing.T) {
 	}
 	require.IsType(t, metricdata.Gauge[float64]{}, r.metrics()["holdfast.waiting.oldest"].Data)
 }
+
+func TestWhatIsNilIsRefused(t *testing.T) {
+	t.Parallel()
+	for says, o := range map[string]otelholdfast.Option{
+		"an option is nil":          nil,
+		"the MeterProvider is nil":  otelholdfast.WithMeterProvider(nil),
+		"the TracerProvider is nil": otelholdfast.WithTracerProvider(nil),
+	} {
+		_, err := otelholdfast.New(o)
+		require.ErrorContains(t, err, says)
+	}
+}

@@ -2,6 +2,7 @@ package otelholdfast
 
 import (
 	"context"
+	"errors"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
@@ -50,11 +51,21 @@ func WithNameAttribute(of func(name string) string) Option {
 }
 
 // New returns an observer for [lock.WithObserver]. Create one for the program, and give it to each
-// of its clients: two observers would overwrite each other's oldest wait.
+// of its clients: two observers would overwrite each other's oldest wait. An option or a provider
+// that is nil is an error.
 func New(opts ...Option) (lock.Observer, error) {
 	s := settings{meters: otel.GetMeterProvider(), tracers: otel.GetTracerProvider()}
 	for _, o := range opts {
+		if o == nil {
+			return lock.Observer{}, errors.New("otelholdfast: an option is nil")
+		}
 		o.apply(&s)
+	}
+	switch {
+	case s.meters == nil:
+		return lock.Observer{}, errors.New("otelholdfast: the MeterProvider is nil; package metric/noop has one that turns metrics off")
+	case s.tracers == nil:
+		return lock.Observer{}, errors.New("otelholdfast: the TracerProvider is nil; package trace/noop has one that turns spans off")
 	}
 	m, err := newMetrics(s.meters.Meter(scope), s.name)
 	if err != nil {

@@ -64,13 +64,17 @@ type Collector struct {
 
 var _ prometheus.Collector = (*Collector)(nil)
 
-// New returns a collector. Register it once, and give its Observer to any number of clients.
+// New returns a collector. Register it once, and give its Observer to any number of clients. It panics
+// if an option is nil.
 func New(opts ...Option) *Collector {
 	s := settings{
 		kinds:   []string{"reentrant", "fair", "readwrite", "semaphore"},
 		buckets: []float64{0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300},
 	}
 	for _, o := range opts {
+		if o == nil {
+			panic("promholdfast: New: an option is nil")
+		}
 		o.apply(&s)
 	}
 	c := &Collector{name: s.name}

@@ -352,3 +352,8 @@ func TestNothingIsLeftWhenEverythingIsOver(t *testing.T) {
 	require.Equal(t, r.sum("holdfast_losses_total"), r.sum("holdfast_hold_duration_seconds", "outcome", "lost"))
 	require.Positive(t, r.sum("holdfast_acquire_duration_seconds", "name", "a"))
 }
+
+func TestNilOptionIsNamed(t *testing.T) {
+	t.Parallel()
+	require.PanicsWithValue(t, "promholdfast: New: an option is nil", func() { promholdfast.New(nil) })
+}
