@@ -50,6 +50,7 @@ func New(t testing.TB, opts ...lock.ClientOption) *Fake {
 // NewN creates a Fake with n independent nodes, of which a quorum must agree.
 func NewN(t testing.TB, n int, opts ...lock.ClientOption) *Fake {
 	t.Helper()
+	n = max(n, 0) // which a client refuses
 	f := &Fake{t: t, bubble: inBubble(), ledger: newLedger()}
 	if f.bubble {
 		f.nodes = virtual.StartN(t, n)

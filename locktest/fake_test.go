@@ -297,3 +297,10 @@ func TestErrorThatNobodyMetFailsTheTest(t *testing.T) {
 	require.Contains(t, failures[0], `FailNext("orders:43"): the error is nil`)
 	require.Contains(t, failures[1], `FailNext("orders:42"): nobody has met the error "broken"`)
 }
+
+func TestFakeNeedsANode(t *testing.T) {
+	for _, n := range []int{0, -1} {
+		failures := recorded(t, func(t testing.TB) { locktest.NewN(t, n) })
+		require.True(t, contains(failures, "no nodes"), failures)
+	}
+}

@@ -3,6 +3,7 @@ package locktest
 import (
 	"context"
 	"errors"
+	"reflect"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/hook"
@@ -42,6 +43,9 @@ func (f *Fake) Lease(name string) *lock.Lease {
 // Advance.
 func (f *Fake) Lose(lease Lease, reason lock.Reason) {
 	f.t.Helper()
+	if v := reflect.ValueOf(lease); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		f.t.Fatalf("locktest: Lose: the lease is nil")
+	}
 	e, found := f.ledger.find(lease.ID())
 	if !found {
 		if err := lease.Err(); err != nil {

@@ -206,6 +206,10 @@ func TestLossThatCannotBeIsRefused(t *testing.T) {
 	}
 	failures := recorded(t, func(t testing.TB) { locktest.New(t).Lose(new(lock.Lease), lock.ReasonForced) })
 	require.True(t, contains(failures, "over already: not held"), failures)
+	for _, none := range []locktest.Lease{nil, (*lock.Lease)(nil), (*semaphore.Permit)(nil)} {
+		failures = recorded(t, func(t testing.TB) { locktest.New(t).Lose(none, lock.ReasonForced) })
+		require.True(t, contains(failures, "Lose: the lease is nil"), failures)
+	}
 	failures = recorded(t, func(t testing.TB) {
 		lease, err := reentrant.New(locktest.New(t).Client(), "orders:42").Lock(bg)
 		if err != nil {
