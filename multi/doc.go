@@ -41,6 +41,10 @@
 // callers that take only one of these locks can starve a call that needs several. Give locks on
 // different nodes different names.
 //
+// Two locks of one name on two clients of the same nodes are one lock, but the clients do not know
+// each other's owners. So a Lock of both waits for itself until ctx ends, and a TryLock of both
+// always fails. Use one client for each set of nodes.
+//
 // # Where the algorithm comes from
 //
 // If everybody acquires resources in the same order, there is no deadlock: J. W. Havender,
