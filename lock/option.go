@@ -136,7 +136,8 @@ func WithNodeTimeout(d time.Duration) ClientOption {
 }
 
 // WithClockDrift sets how far clocks may drift apart during a lease: factor times the TTL, plus a
-// fixed part. Validity is shorter than the TTL by that much. The defaults are 0.01 and 2 ms.
+// fixed part. Validity is shorter than the TTL by that much. The defaults are 0.01 and 2 ms. The
+// factor must be less than 1, and the fixed part no longer than an hour.
 func WithClockDrift(factor float64, fixed time.Duration) ClientOption {
 	return clientOption(func(s *clientSettings) { s.driftFactor, s.driftFixed = factor, fixed })
 }
