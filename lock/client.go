@@ -39,9 +39,12 @@ type Client struct {
 // the log says which slots the missing masters have. NewClient returns an error that names the
 // problem if a node can never vote: a nil client, a Ring, the same server twice, a replica, a
 // server that is older than Redis 6.2 or refuses scripts, or a plain client for one of several masters
-// of a Cluster. It waits about 5 seconds for a quorum if nodes are silent. For nodes that refuse
-// connections it waits only while go-redis dials again, which is less than a second unless DialerRetries
-// or DialerRetryTimeout say otherwise.
+// of a Cluster. A failover client with ReplicaOnly can never vote either, but go-redis does not reveal
+// that option: do not set it.
+//
+// If nodes are silent, NewClient waits about 5 seconds for a quorum, and fails a second later. For
+// nodes that refuse connections it waits only while go-redis dials again, which is less than a
+// second unless DialerRetries or DialerRetryTimeout say otherwise.
 func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, error) {
 	s := defaults()
 	for _, o := range opts {
