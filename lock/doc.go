@@ -35,8 +35,9 @@
 //   - I3 tokens: a hold's token is greater than every token returned before on that
 //     name, over any quorum; re-entry returns the same one.
 //   - I4 retry-safe: a command that runs twice, or late, has no further effect.
-//   - I5 nothing left behind: an attempt that did not succeed leaves no key on a node
-//     that can be reached, and none for longer than a TTL on any other.
+//   - I5 nothing left behind: an attempt that did not succeed leaves no key but the fencing
+//     counter on a node that can be reached; on any other, the lock's key is gone after a
+//     TTL, and the keys beside it after one and a half.
 //   - I6 liveness: with a quorum up, a free lock is acquired; a crashed holder blocks
 //     it for no longer than a TTL; a lost wake-up costs no more than a poll.
 //   - I8 bounded: the number of goroutines and connections grows with the nodes, not with leases or
