@@ -22,7 +22,7 @@ const (
 	tryRetention = 20 * time.Second // of the fencing counter, which is what stays for longest
 	tryWait      = 200 * time.Millisecond
 	tries        = 3
-	examTime     = 10 * time.Second // how long servers that have answered may take for the rest
+	examTime     = 6 * time.Second // how long servers that have answered may take for the rest
 )
 
 // tryBriefly is try, given up if the server falls silent meanwhile.
