@@ -460,7 +460,7 @@ func TestDoctorAsksOnlyServersThatAnswerTogether(t *testing.T) {
 	urls := oneSilent(t)
 	begun := time.Now()
 	code, out, errs := run(t, urls, "doctor")
-	require.Less(t, time.Since(begun), 3*pingTimeout, "seconds for the silent one, and moments for the others")
+	require.Less(t, time.Since(begun), 6*pingTimeout, "one for the silent one, and moments for the others; the rest is for a busy machine")
 	require.Equal(t, exitFailed, code, out+errs)
 	require.Contains(t, out, "cannot be reached")
 	require.Contains(t, out, "locks can be taken, none may fail")
