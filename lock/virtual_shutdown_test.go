@@ -26,7 +26,7 @@ func TestShutdownLetsHoldersFinishAndGrantsNothing(t *testing.T) {
 		done := make(chan error)
 		go func() { done <- p.locks.Shutdown(bg) }()
 		for _, waits := range []<-chan grant{queued, behind, elsewhere} {
-			g := <-waits
+			g := await(t, waits)
 			require.ErrorIs(t, g.err, lock.ErrClosed)
 			require.Equal(t, start, g.at, "who waits is told at once")
 		}

@@ -3,6 +3,14 @@ package main
 // lockInspectMutants are bugs in what operators read.
 var lockInspectMutants = []Mutant{
 	{
+		Name:    "ForceUnlock wakes no queue of the other mutex",
+		File:    "lock/force.go",
+		Old:     "Hold: hold, Again: true}",
+		New:     "Hold: hold}",
+		Package: "lock",
+		Tests:   "^TestForceUnlockWakesWaitersOfEitherMutex$",
+	},
+	{
 		Name:    "the longest TTL is told",
 		File:    "lock/inspect.go",
 		Old:     "ttl := left[quorum-1]",

@@ -3,6 +3,30 @@ package main
 // lockLingerMutants are bugs in how a lock stays taken when its holder has gone.
 var lockLingerMutants = []Mutant{
 	{
+		Name:    "a lock that is kept leaves its round in the queue",
+		File:    "lua/keep.lua",
+		Old:     "    redis.call('HDEL', KEYS[4], round(ARGV[1]))",
+		New:     "    redis.call('HDEL', KEYS[4], round(''))",
+		Package: "lock",
+		Tests:   "^TestWhatStaysTakenLeavesNothingInTheQueue$",
+	},
+	{
+		Name:    "a read-write lock that is kept leaves its round in the queue",
+		File:    "lua/rw_keep.lua",
+		Old:     "  redis.call('HDEL', KEYS[4], round(ARGV[1]), floor(ARGV[1]))",
+		New:     "  redis.call('HDEL', KEYS[4], floor(ARGV[1]))",
+		Package: "lock",
+		Tests:   "^TestWhatStaysTakenLeavesNothingInTheQueue$",
+	},
+	{
+		Name:    "permits that are kept leave their round in the queue",
+		File:    "lua/permit_keep.lua",
+		Old:     "  redis.call('HDEL', KEYS[6], round(ARGV[1]))",
+		New:     "  redis.call('HDEL', KEYS[6], round(''))",
+		Package: "lock",
+		Tests:   "^TestWhatStaysTakenLeavesNothingInTheQueue$",
+	},
+	{
 		Name:    "a lock that stays taken leaves places in queues",
 		File:    "lock/linger.go",
 		Old:     "		Each:      t.unqueue,\n",

@@ -3,6 +3,22 @@ package main
 // Of what observers and the log are told.
 var lockObserverMutants = []Mutant{
 	{
+		Name:    "an observer that ends the goroutine of a holder leaves the lock",
+		File:    "lock/acquire.go",
+		Old:     "		if !told && l != nil {",
+		New:     "		if false && !told && l != nil {",
+		Package: "lock",
+		Tests:   "^TestAnObserverThatEndsTheGoroutineOfAHolderLeavesNoLock$",
+	},
+	{
+		Name:    "an observer that ends the goroutine of a holder of several locks leaves them",
+		File:    "lock/trial.go",
+		Old:     "			forgo(trials)",
+		New:     "			forgo(nil)",
+		Package: "lock",
+		Tests:   "^TestAnObserverThatEndsTheGoroutineOfAHolderLeavesNoLock$",
+	},
+	{
 		Name:    "an end is told that no beginning was told of",
 		File:    "lock/audience.go",
 		Old:     "	if ctx := s.leave(h); ctx != nil {\n		s.tellOver(",

@@ -3,6 +3,22 @@ package main
 // waiterMutants are bugs in the subscriptions.
 var waiterMutants = []Mutant{
 	{
+		Name:    "subscriptions stay at a master that has left its Cluster",
+		File:    "waiter/cluster.go",
+		Old:     "		if to == nil || to == master || c.avoids(to) {\n			left++",
+		New:     "		if true || to == nil || to == master || c.avoids(to) {\n			left++",
+		Package: "waiter",
+		Tests:   "^TestAMasterThatHasLeftTheClusterIsNotListenedTo$",
+	},
+	{
+		Name:    "subscriptions stay at a server that commands no longer reach",
+		File:    "waiter/server.go",
+		Old:     "	moved := id != ",
+		New:     "	moved := false && id != ",
+		Package: "waiter",
+		Tests:   "^TestSubscriptionsFollowCommandsToAnotherServer$",
+	},
+	{
 		Name:    "each node's message wakes",
 		File:    "waiter/tally.go",
 		Old:     "if first = t.said[node] == \"\"; first {",
