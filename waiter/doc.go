@@ -12,5 +12,8 @@
 // time without any wake-up.
 //
 // A connection may die silently. A ping that gets no pong reveals it; the health check of go-redis
-// writes pings but does not notice that the pong is missing.
+// writes pings but does not notice that the pong is missing. Nor does a pong say much: a master that
+// has left its Cluster, or was replaced while only its Sentinels could not reach it, lives on where
+// nobody publishes. So a connection that has been quiet for three seconds follows the client's
+// commands if they go elsewhere.
 package waiter
