@@ -127,7 +127,7 @@ func (n *node) undivided(ctx context.Context) error {
 			return err
 		case strings.HasPrefix(err.Error(), "MOVED"):
 			return fmt.Errorf("%w: %s is one server of a Cluster and does not have all names (%v); give a ClusterClient",
-				ErrUnfit, n.address, err)
+				ErrUnfit, n.address, err.Error())
 		}
 	}
 	return nil
