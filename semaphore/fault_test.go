@@ -36,9 +36,9 @@ func TestSlotsHoldWhateverTheNetworkDoes(t *testing.T) {
 		}
 		return all
 	}
-	ctx, end := context.WithTimeout(bg, 6*time.Second)
+	ctx, end := context.WithCancel(bg)
 	defer end()
-	const permits = 3
+	const permits, least = 3, 20
 	var wg sync.WaitGroup
 	for range 3 {
 		c := r.client(t, lock.WithNodeTimeout(100*time.Millisecond))
@@ -61,7 +61,8 @@ func TestSlotsHoldWhateverTheNetworkDoes(t *testing.T) {
 	}
 	pace := time.NewTicker(30 * time.Millisecond)
 	defer pace.Stop()
-	for ctx.Err() == nil {
+	busy := func() bool { return r.watch.granted() <= least } // on a busy machine nodes are silent for most of the time
+	for begin := time.Now(); time.Since(begin) < 6*time.Second || busy() && time.Since(begin) < 2*time.Minute; {
 		p := proxies[rand.IntN(len(proxies))]
 		match := redistest.Script(faulty[rand.IntN(len(faulty))].Call().Script().SHA)
 		switch rand.IntN(5) {
@@ -79,9 +80,10 @@ func TestSlotsHoldWhateverTheNetworkDoes(t *testing.T) {
 		}
 		<-pace.C
 	}
+	end()
 	wg.Wait()
 	r.watch.requireSound(t, permits)
-	require.Greater(t, len(r.watch.tokens), 20, "and somebody gets some")
+	require.Greater(t, r.watch.granted(), least, "and somebody gets some")
 }
 
 // One node after the other forgets everything. What it forgot is given back with the next renewal, and its

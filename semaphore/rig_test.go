@@ -234,11 +234,13 @@ func (w *watch) requireSound(t testing.TB, most int) {
 // requireMore waits until so many more permits have been granted.
 func (w *watch) requireMore(t testing.TB, n int) {
 	t.Helper()
-	granted := func() int {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return len(w.tokens)
-	}
-	before := granted()
-	redistest.Eventually(t, within, func() bool { return granted() >= before+n }, "%d more are granted", n)
+	before := w.granted()
+	redistest.Eventually(t, within, func() bool { return w.granted() >= before+n }, "%d more are granted", n)
+}
+
+// granted counts the permits that were granted so far.
+func (w *watch) granted() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.tokens)
 }
