@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,6 +42,25 @@ func TestCancelledWaitGivesEverythingBack(t *testing.T) {
 			require.NoError(t, theirs.Unlock(bg))
 			w.requireFree(names...)
 		}
+	})
+}
+
+// Nor if an observer ends the goroutine, as a test does that fails: nobody is left who could unlock what was granted before.
+func TestAnObserverThatEndsTheGoroutineLeavesNoLock(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		theirs := try(t, w.client(), "b")
+		c := w.client(lock.WithObserver(lock.Observer{Ended: func(_ context.Context, a lock.Acquisition) {
+			if a.Lease != nil && a.Name == "b" {
+				runtime.Goexit()
+			}
+		}}))
+		waits := make(chan struct{})
+		go func() { defer close(waits); _, _ = multi.New(mixed(c, "b", "a")...).Lock(bg) }()
+		time.Sleep(time.Second)
+		require.NotEqual(t, []string{"", theirs.ID()}, w.holders("a", "b"), "it has the one while it waits for the other")
+		require.NoError(t, theirs.Unlock(bg))
+		<-waits
+		w.requireFree("a", "b")
 	})
 }
 
