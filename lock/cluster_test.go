@@ -172,9 +172,7 @@ func TestALockIsKeptWhileItsSlotMoves(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			cluster := redistest.StartCluster(t)
-			locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(ttl), unhurried)
-			require.NoError(t, err)
-			t.Cleanup(func() { _ = locks.Close() })
+			locks := newClient(t, []redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(ttl))
 			name := cluster.Name(t, 0, 0, "orders ")
 			from, to := cluster.Servers[0], cluster.Servers[1]
 			for range 2 {
@@ -214,9 +212,7 @@ func TestALockIsKeptWhileItsSlotMoves(t *testing.T) {
 func TestALockIsGivenBackWhileItsSlotMoves(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t)
-	locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, unhurried)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = locks.Close() })
+	locks := newClient(t, []redis.UniversalClient{cluster.Client(t)})
 	for kind, locker := range kinds {
 		name := cluster.Name(t, 0, 0, kind)
 		from, to := cluster.Servers[0], cluster.Servers[1]
@@ -251,9 +247,7 @@ func TestALockIsKeptAndGivenBackWhileItsSlotMovesToANewServer(t *testing.T) {
 			t.Parallel()
 			cluster := redistest.StartCluster(t)
 			from, to := cluster.Servers[0], cluster.StartMaster(t)
-			locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(ttl), unhurried)
-			require.NoError(t, err)
-			t.Cleanup(func() { _ = locks.Close() })
+			locks := newClient(t, []redis.UniversalClient{cluster.Client(t)}, lock.WithTTL(ttl))
 			name := cluster.Name(t, 0, 0, "orders ")
 			lease, err := locker(locks, name).Lock(context.Background())
 			require.NoError(t, err)
@@ -445,9 +439,7 @@ func TestAWaiterIsToldWhenAMoveIsOver(t *testing.T) {
 func TestAWaiterLeavesThoughItsSlotMoves(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t)
-	locks, err := lock.NewClient([]redis.UniversalClient{cluster.Client(t)}, unhurried)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = locks.Close() })
+	locks := newClient(t, []redis.UniversalClient{cluster.Client(t)})
 	for kind, locker := range map[string]func(string) lock.Locker{
 		"fair": func(name string) lock.Locker { return fair.New(locks, name, lock.WithWaiterHeartbeat(time.Minute)) },
 		"permits": func(name string) lock.Locker {

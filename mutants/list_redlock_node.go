@@ -15,7 +15,7 @@ var redlockNodeMutants = []Mutant{
 	{
 		Name:    "one of several masters of a Cluster votes",
 		File:    "redlock/identity.go",
-		Old:     `server["redis_mode"] == "cluster"`,
+		Old:     `about["redis_mode"] == "cluster"`,
 		New:     `false`,
 		Package: "redlock",
 		Tests:   "^TestOneMasterOfAClusterIsRefused$",
@@ -47,7 +47,7 @@ var redlockNodeMutants = []Mutant{
 	{
 		Name:    "a new connection is not asked whose it is",
 		File:    "redlock/identity.go",
-		Old:     `return n.group.register(n, server["run_id"])`,
+		Old:     `return n.group.register(n, about["run_id"])`,
 		New:     "return nil",
 		Package: "redlock",
 		Tests:   "^TestAnAddressThatMovesToAnotherNodesServerHasNoVote$",

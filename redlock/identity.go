@@ -10,6 +10,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/holdfast-go/holdfast/internal/server"
 	"github.com/holdfast-go/holdfast/lua"
 )
 
@@ -18,27 +19,20 @@ import (
 var least = [2]int{6, 2}
 
 // watch makes client, a copy of the user's client with its own time limit, ask each new connection
-// whose server it has reached: the address may be another node's by then. The user's client and its
-// options stay as they are, and connections that it makes for its own commands are not checked. In
-// a group of one node, no other node could count the server, too.
+// whose server it has reached: the address may be another node's by then. Connections that the user's
+// client makes for its own commands are not checked. In a group of one node, no other node could count
+// the server, too.
 func (n *node) watch(client *redis.Client) *redis.Client {
 	if n.group.quorum == 1 {
 		return client
 	}
-	options := client.Options() // the copy's own
-	before := options.OnConnect
-	options.OnConnect = func(ctx context.Context, conn *redis.Conn) error {
-		if before != nil {
-			if err := before(ctx, conn); err != nil {
-				return err
-			}
-		}
-		server, err := info(ctx, conn, "server")
-		if err != nil || server["run_id"] == "" {
+	server.OnConnect(client, func(ctx context.Context, conn *redis.Conn) error {
+		about, err := info(ctx, conn, "server")
+		if err != nil || about["run_id"] == "" {
 			return err
 		}
-		return n.group.register(n, server["run_id"])
-	}
+		return n.group.register(n, about["run_id"])
+	})
 	return client
 }
 
@@ -70,20 +64,20 @@ func (n *node) identify(ctx context.Context) error {
 	var replication map[string]string
 	var warm sync.WaitGroup
 	warm.Go(func() { replication = warmUp(ctx, n.patient) })
-	server, err := info(ctx, n.patient, "server")
+	about, err := info(ctx, n.patient, "server")
 	warm.Wait()
 	if err != nil {
 		return err
 	}
-	if err := n.fit(server, replication); err != nil {
+	if err := n.fit(about, replication); err != nil {
 		return err
 	}
-	if server["redis_mode"] == "cluster" {
+	if about["redis_mode"] == "cluster" {
 		if err := n.undivided(ctx); err != nil {
 			return err
 		}
 	}
-	id := server["run_id"]
+	id := about["run_id"]
 	if c, ok := n.client.(*redis.Client); ok && id == "" {
 		id = plainAddress(c)
 	}
@@ -94,8 +88,8 @@ func (n *node) identify(ctx context.Context) error {
 }
 
 // fit returns why a server cannot vote, or nil. A server that tells nothing may vote.
-func (n *node) fit(server, replication map[string]string) error {
-	if version := server["redis_version"]; version != "" && older(version) {
+func (n *node) fit(about, replication map[string]string) error {
+	if version := about["redis_version"]; version != "" && older(version) {
 		return fmt.Errorf("%w: %s runs Redis %s, the minimum is %d.%d", ErrUnfit, n.address, version, least[0], least[1])
 	}
 	// Only a Cluster and a Sentinel know which servers are replicas, and they may take a moment to
@@ -154,7 +148,7 @@ func warmUp(ctx context.Context, client redis.UniversalClient) map[string]string
 	cmd := lua.NewCmd(ctx, "info", "replication")
 	send(ctx, client, []redis.Cmder{cmd}) // refused or not
 	text, _ := cmd.Text()
-	return fields(text)
+	return server.Fields(text)
 }
 
 // info asks a server for a section of INFO. It is empty if the server does not tell.
@@ -170,15 +164,5 @@ func info(ctx context.Context, client interface {
 		return nil, err
 	}
 	text, _ := cmd.Text()
-	return fields(text), nil
-}
-
-func fields(text string) map[string]string {
-	all := make(map[string]string)
-	for line := range strings.Lines(text) {
-		if key, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
-			all[key] = value
-		}
-	}
-	return all
+	return server.Fields(text), nil
 }

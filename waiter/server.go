@@ -2,32 +2,25 @@ package waiter
 
 import (
 	"context"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/internal/server"
 )
 
 // After a failover, a client's commands reach another server than before, but a subscription stays where it is for as
 // long as its server answers. A server that was cut off from its Sentinels does, and so does one behind an address that
 // now leads elsewhere. Nobody publishes there any more.
 
-// watch has client, a copy of the user's client, note which server each new connection has reached. The user's client and its
-// options stay as they are.
+// watch notes which server each new connection of client, a copy of the user's client, has reached.
 func (l *line) watch(client *redis.Client) *redis.Client {
-	options := client.Options() // the copy's own
-	before := options.OnConnect
-	options.OnConnect = func(ctx context.Context, conn *redis.Conn) error {
-		if before != nil {
-			if err := before(ctx, conn); err != nil {
-				return err
-			}
-		}
+	server.OnConnect(client, func(ctx context.Context, conn *redis.Conn) error {
 		id := runID(ctx, conn)
 		l.mu.Lock()
 		l.server = id
 		l.mu.Unlock()
 		return nil
-	}
+	})
 	return client
 }
 
@@ -62,14 +55,5 @@ func (l *line) hasMoved() bool {
 
 // runID asks a server what distinguishes it from all others; "" if it does not tell.
 func runID(ctx context.Context, client redis.Cmdable) string {
-	text, err := client.Info(ctx, "server").Result()
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(text) {
-		if id, found := strings.CutPrefix(strings.TrimSpace(line), "run_id:"); found {
-			return id
-		}
-	}
-	return ""
+	return server.Fields(client.Info(ctx, "server").Val())["run_id"]
 }

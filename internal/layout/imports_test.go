@@ -39,12 +39,17 @@ var layers = map[string]layer{
 	"watchdog": {
 		reason: "watchdog knows time and callbacks; it must be testable without a Redis, in virtual time",
 	},
+	"internal/server": {
+		others: []string{goRedis},
+		reason: "which server has been reached is asked of go-redis' connections, whatever they are for",
+	},
 	"redlock": {
-		own:    []string{"lua"},
+		own:    []string{"internal/server", "lua"},
 		others: []string{goRedis, backoff},
 		reason: "redlock lets nodes vote on scripts; it stands beside watchdog and waiter, which only lock brings together",
 	},
 	"waiter": {
+		own:    []string{"internal/server"},
 		others: []string{goRedis, backoff},
 		reason: "waiter owns subscriptions and no scripts; it stands beside redlock and watchdog, which only lock brings together",
 	},
