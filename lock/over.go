@@ -32,6 +32,9 @@ func (ct *contest) begin(t *tenure) (usurped []*tenure) {
 // leaves ends the tenure by which this process had the lock alone. Called with mu held.
 func (ct *contest) leaves() {
 	delete(ct.client.shared, ct.tenure.id)
+	if ct.client.closed { // those that wait for it hear of both at once
+		ct.last = &denial{holder: ct.tenure.id, sure: true}
+	}
 	ct.tenure = nil
 	ct.disband(everybody)
 }

@@ -206,6 +206,32 @@ func TestClosedClientEndsItsWaiters(t *testing.T) {
 	})
 }
 
+// Close ends the hold and its waiters together, and the waiters still say what they waited for.
+func TestWhoWaitsBehindAHoldOfAClientThatClosesSaysSo(t *testing.T) {
+	for kind := range kinds {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				p := w.process()
+				locker := p.kinds()[kind]
+				held := w.lock(locker)
+				var waiting []<-chan grant
+				for range 3 {
+					waiting = append(waiting, wait(bg, locker))
+				}
+				synctest.Wait()
+				require.NoError(t, p.locks.Close())
+				for _, c := range waiting {
+					err := (<-c).err
+					require.ErrorIs(t, err, lock.ErrClosed)
+					e := refused(t, err, lock.ErrLocked, lock.ErrNoQuorum)
+					require.Equal(t, held.ID(), e.Holder)
+					require.True(t, e.Own)
+				}
+			})
+		})
+	}
+}
+
 // Others may have taken for the holder who gave up while a quorum granted it the lock. They
 // are told when it is free.
 func TestEndOfAnAttemptThatWasGivenUpIsTold(t *testing.T) {

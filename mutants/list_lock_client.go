@@ -158,6 +158,14 @@ var lockClientMutants = []Mutant{
 		Tests:   "^TestAnUnlockThatCloseForestallsSaysSo$",
 	},
 	{
+		Name:    "whoever waits for a hold that Close ends forgets it",
+		File:    "lock/over.go",
+		Old:     "if ct.client.closed {",
+		New:     "if false {",
+		Package: "lock",
+		Tests:   "^TestWhoWaitsBehindAHoldOfAClientThatClosesSaysSo$",
+	},
+	{
 		Name: "Shutdown does not end the waits",
 		File: "lock/core.go",
 		Old: `	close(c.closing)
