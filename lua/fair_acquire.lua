@@ -101,7 +101,9 @@ if found > 0 then
 end
 if ARGV[7] ~= '0' then
   grant(KEYS[5], ARGV[1], ARGV[7], ticket)
-  outlive(KEYS[5], ARGV[2])
+  if outlive(KEYS[5], ARGV[2]) then
+    forget(KEYS[1], KEYS[5], ARGV[1])
+  end
 end
 -- uses token
 redis.call('HSET', KEYS[1], ARGV[1], '1')

@@ -37,6 +37,7 @@ if n > 0 then
 end
 keep(KEYS[2], ARGV[1])
 keep(KEYS[3], ARGV[1])
+forget(KEYS[1], KEYS[3], '')
 if redis.call('EXISTS', KEYS[1]) == 0 then
   local first = head(KEYS[2], KEYS[3], now)
   for i = 5, #ARGV do

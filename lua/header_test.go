@@ -50,7 +50,7 @@ var commands = map[string]struct {
 }{
 	"EXISTS": {}, "PTTL": {}, "TIME": {}, "INFO": {}, "PUBLISH": {}, "PUBSUB": {}, "PEXPIRE": {writes: true},
 	"GET": {of: "string"}, "SET": {of: "string", writes: true}, "INCR": {of: "string", writes: true},
-	"HGET": {of: "hash"}, "HMGET": {of: "hash"}, "HGETALL": {of: "hash"}, "HEXISTS": {of: "hash"}, "HSET": {of: "hash", writes: true}, "HDEL": {of: "hash", writes: true},
+	"HGET": {of: "hash"}, "HMGET": {of: "hash"}, "HGETALL": {of: "hash"}, "HEXISTS": {of: "hash"}, "HRANDFIELD": {of: "hash"}, "HSET": {of: "hash", writes: true}, "HDEL": {of: "hash", writes: true},
 	"ZSCORE": {of: "zset"}, "ZMSCORE": {of: "zset"}, "ZRANGE": {of: "zset"}, "ZREVRANGE": {of: "zset"}, "ZADD": {of: "zset", writes: true}, "ZREM": {of: "zset", writes: true},
 	"ZREMRANGEBYSCORE": {of: "zset", writes: true},
 }

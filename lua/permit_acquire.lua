@@ -187,7 +187,9 @@ if ARGV[7] ~= '0' then
   if ticket > (greatest or 0) then
     grant(KEYS[5], 'last', 0, ticket)
   end
-  outlive(KEYS[5], ARGV[2])
+  if outlive(KEYS[5], ARGV[2]) then
+    forget(KEYS[1], KEYS[5], ARGV[1])
+  end
 end
 -- uses token
 local token, problem = mint(KEYS[2], least, ARGV[3])

@@ -41,6 +41,7 @@ if n > 0 then
 end
 keep(KEYS[2], ARGV[1])
 keep(KEYS[3], ARGV[1])
+forget(KEYS[1], KEYS[3], '')
 local state = look(KEYS[1], KEYS[4], KEYS[5], KEYS[6], now)
 local others, stuck = false, false
 if not state.closed then

@@ -30,6 +30,40 @@ local function drop(queue, waiters, id)
   return redis.call('ZREM', queue, id)
 end
 
+-- Forgets what the hash of waiters has of holds that are not in key, but for the one called id. Their processes
+-- died before it was known whether they last, and others keep the hash for as long as the name is in use. A sample
+-- is enough: with few of them there is no need, and with many it finds them. Who may not take one leaves them.
+local function forget(key, waiters, id)
+  for _ = 1, 10 do
+    local fields = redis.pcall('HRANDFIELD', waiters, 100)
+    local ids, records, gone = {}, {}, {}
+    for i = 1, #fields do
+      local hold, about = string.match(fields[i], '^(.*:.*) (%a+)$')
+      if about == 'round' or about == 'floor' then
+        ids[#ids + 1], records[#records + 1] = hold, fields[i]
+      end
+    end
+    if not ids[1] then
+      return
+    end
+    local there = redis.pcall('HMGET', key, unpack(ids))
+    if there.err then -- a key that is not ours
+      return
+    end
+    for i = 1, #ids do
+      if not there[i] and ids[i] ~= id then
+        gone[#gone + 1] = records[i]
+      end
+    end
+    if gone[1] then
+      redis.call('HDEL', waiters, unpack(gone))
+    end
+    if #gone < 25 then
+      return
+    end
+  end
+end
+
 -- Keeps a key for two lives of a waiter at the least, and for longer if another wants that.
 -- It is for three, so that not every sign of life has to set it.
 local function keep(key, life)
@@ -39,9 +73,11 @@ local function keep(key, life)
 end
 
 -- Keeps a key for ttl at the least, milliseconds. It is for half as much again, so that not
--- every grant has to set it.
+-- every grant has to set it. It returns whether this one had to.
 local function outlive(key, ttl)
-  if redis.call('PTTL', key) < tonumber(ttl) then
+  local short = redis.call('PTTL', key) < tonumber(ttl)
+  if short then
     redis.call('PEXPIRE', key, string.format('%.0f', ttl * 1.5))
   end
+  return short
 end

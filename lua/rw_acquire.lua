@@ -162,7 +162,9 @@ if waited then
 end
 if ARGV[7] ~= '0' then
   grant(KEYS[5], ARGV[1], ARGV[7], ticket)
-  outlive(KEYS[5], ARGV[2])
+  if outlive(KEYS[5], ARGV[2]) then
+    forget(KEYS[1], KEYS[5], ARGV[1])
+  end
 end
 if free then
   redis.call('PEXPIRE', KEYS[6], 0) -- what is left of no hold

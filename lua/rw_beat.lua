@@ -39,6 +39,7 @@ if n > 0 then
 end
 keep(KEYS[2], ARGV[1])
 keep(KEYS[3], ARGV[1])
+forget(KEYS[1], KEYS[3], '')
 sweep(KEYS[1], KEYS[4], now)
 local first = turns(KEYS[1], KEYS[4], KEYS[2], KEYS[3], now)
 local others = false

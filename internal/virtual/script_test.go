@@ -34,6 +34,8 @@ func newTwins(t *testing.T) *twins {
 	miniredis.DumpMaxLineLen = 1 << 20
 	w := &twins{t: t, node: Start(t), plain: miniredis.NewMiniRedis()}
 	w.plain.ClockTTL(true)
+	w.plain.Seed(1) // what is drawn at random is the same
+	w.node.Memory().Seed(1)
 	c, err := w.plain.Dial()
 	require.NoError(t, err)
 	require.NoError(t, c.Close())
