@@ -40,3 +40,74 @@ func TestAServerMayBeASecondYoungerThanItSays(t *testing.T) {
 	}.Call().Run(bg, client)
 	require.NoError(t, err)
 }
+
+// A server that has restarted too lately gives nobody anything, nor anything back, whatever it is asked for, and
+// changes nothing. Once it is old enough it does.
+func TestNothingIsGivenByAServerThatIsTooYoung(t *testing.T) {
+	t.Parallel()
+	const up = 24 * time.Hour // of a server that stands still
+	for name, guarded := range map[string]func(time.Duration) lua.Call{
+		"acquire": func(d time.Duration) lua.Call {
+			return lua.Acquire{Keys: orders, Hold: mine, TTL: ttl, Retention: kept, Guard: d}.Call()
+		},
+		"repair": func(d time.Duration) lua.Call {
+			return lua.Repair{Keys: orders, Hold: mine, Count: 1, TTL: ttl, Token: 7, Retention: kept, Guard: d}.Call()
+		},
+		"fair": func(d time.Duration) lua.Call {
+			return lua.FairAcquire{Fair: line, Hold: mine, TTL: ttl, Retention: kept, Wait: true, Round: 1, Guard: d}.Call()
+		},
+		"writer": func(d time.Duration) lua.Call {
+			return lua.RWAcquire{RW: rw, Hold: writer, TTL: ttl, Retention: kept, Guard: d}.Call()
+		},
+		"reader": func(d time.Duration) lua.Call {
+			return lua.RWAcquire{RW: rw, Hold: reader, TTL: ttl, Retention: kept, Wait: true, Round: 1, Guard: d}.Call()
+		},
+		"writer's repair": func(d time.Duration) lua.Call {
+			return lua.RWRepair{RW: rw, Hold: writer, Count: 1, TTL: ttl, Token: 7, Retention: kept, Guard: d}.Call()
+		},
+		"reader's repair": func(d time.Duration) lua.Call {
+			return lua.RWRepair{RW: rw, Hold: reader, Count: 1, TTL: ttl, Token: 7, Retention: kept, Reads: true, Guard: d}.Call()
+		},
+		"permit": func(d time.Duration) lua.Call {
+			c := permitCall("a:1p1/2", ttl)
+			c.Guard = d
+			return c.Call()
+		},
+		"permit that may be given back": func(d time.Duration) lua.Call {
+			c := permitCall("a:1p1/2", ttl)
+			c.Guard, c.Wait, c.Round = d, true, 1
+			return c.Call()
+		},
+		"permit's repair": func(d time.Duration) lua.Call {
+			return lua.PermitRepair{PermitExtend: permitHeld("a:1p1/2", ttl, 7, "0"), Guard: d}.Call()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := freeze(t)
+			f.run(lua.Probe{}.Call()) // a script is there
+			before := f.contents()
+			_, err := guarded(up+time.Second).Run(bg, f.client)
+			require.ErrorContains(t, err, "RESTARTED 86400 s ago")
+			require.Equal(t, before, f.contents())
+			require.NotNil(t, f.run(guarded(up-time.Second)))
+			require.True(t, f.memory.Exists(orders.Lock))
+		})
+	}
+
+	// Whoever inspects the lock is told so.
+	f := freeze(t)
+	for _, guard := range []time.Duration{up + time.Second, up - time.Second} {
+		in, err := lua.ParseInspected(f.run(lua.Inspect{Keys: orders, Guard: guard}.Call()))
+		require.NoError(t, err)
+		permits, err := lua.ParsePermitInspected(f.run(lua.PermitInspect{Permit: permit, Guard: guard}.Call()))
+		require.NoError(t, err)
+		for _, refusal := range []string{in.Refusal, permits.Refusal} {
+			if guard > up {
+				require.Contains(t, refusal, "RESTARTED 86400 s ago")
+			} else {
+				require.Empty(t, refusal)
+			}
+		}
+	}
+}
