@@ -21,19 +21,21 @@
 
 -- uses clock, place, queue, permits
 local now = clock()
-redis.call('HDEL', KEYS[1], '') -- a full server refuses a script whose first write needs memory
-spread(KEYS[1], KEYS[2], KEYS[3], KEYS[4], look(KEYS[1], KEYS[2], KEYS[3], KEYS[4], now))
+local state = look(KEYS[1], KEYS[2], KEYS[3], KEYS[4], now)
 local lingers = ARGV[1] .. ' lingers'
+local ends = redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 and redis.call('HGET', KEYS[3], ARGV[1])
+if not ends and redis.call('HEXISTS', KEYS[1], lingers) == 0 then
+  return 0
+end
+redis.call('HDEL', KEYS[1], '') -- a full server refuses a script whose first write needs memory
+spread(KEYS[1], KEYS[2], KEYS[3], KEYS[4], state)
 local read = redis.call('ZSCORE', KEYS[2], ARGV[1]) or redis.call('ZSCORE', KEYS[2], lingers)
-local record = redis.call('HGET', KEYS[3], ARGV[1])
-if record and redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
+if ends then
   redis.call('HSET', KEYS[1], lingers, '0') -- before the other goes, or the key would, with its TTL
-  redis.call('HSET', KEYS[3], lingers, record)
+  redis.call('HSET', KEYS[3], lingers, ends)
   redis.call('HDEL', KEYS[1], ARGV[1])
   redis.call('HDEL', KEYS[3], ARGV[1], ARGV[1] .. ' note')
   redis.call('HDEL', KEYS[6], round(ARGV[1])) -- others keep the hash for as long as the name is in use
-elseif redis.call('HEXISTS', KEYS[1], lingers) == 0 then
-  return 0
 end
 local till = now + ARGV[2] * 1000
 redis.call('ZADD', KEYS[2], micros(math.min(tonumber(read), till)), lingers)

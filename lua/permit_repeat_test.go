@@ -148,6 +148,7 @@ func permitLate() map[string]repeated {
 		"permit_repair, after the release":              {calls(permitTry(one2), permitTry(two), permitEnd(two, marked)), permitRepair(two, "1-2")},
 		"permit_repair, when another has a slot":        {calls(permitTry(one2)), permitRepair(two, "0-1")},
 		"permit_keep, after the release":                {calls(permitTry(two), permitEnd(two, 0)), permitKeep(two, time.Second)},
+		"permit_keep, when others have them":            {calls(permitTry(two), permitEnd(two, 0), permitTry(one2)), permitKeep(two, time.Second)},
 		"permit_keep, after one that is shorter":        {calls(permitTry(two), permitKeep(two, time.Second)), permitKeep(two, 2*time.Second)},
 		"permit_extend, after a keep":                   {calls(permitTry(two), permitKeep(two, time.Second)), permitExtend(two, longer, "0-1")},
 		"permit_fence, after the release":               {calls(permitTry(one2), permitTry(two), permitEnd(two, 0)), permitFence(two, 1<<52, "1-2")},
