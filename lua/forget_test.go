@@ -7,21 +7,7 @@ import (
 
 	peers "github.com/alicebob/miniredis/v2/server"
 	"github.com/stretchr/testify/require"
-
-	"github.com/holdfast-go/holdfast/lua"
 )
-
-// queued are the kinds of lock with a queue, by the ends of their holds' ids.
-var queued = map[string]struct {
-	mark string
-	ask  func(hold string, ticket lua.Ticket, round int64) lua.Call
-	beat func(holds ...string) lua.Call
-}{
-	"fair":    {"", ask, beat},
-	"writers": {"w", rwAsk, rwBeat},
-	"readers": {"r", rwAsk, rwBeat},
-	"permits": {lua.PermitMark(1, 1), permitAsk, permitBeat},
-}
 
 // records are what is known of holds of the clients called so that were granted and may yield.
 func (f *frozen) records(clients ...string) (n int) {
@@ -115,12 +101,4 @@ func TestWhoMayNotDrawASampleHasLocksAllTheSame(t *testing.T) {
 			require.Equal(t, 2, asked)
 		})
 	}
-}
-
-// first is the first element of a reply, or the reply if it is none of several.
-func first(reply any) any {
-	if all, ok := reply.([]any); ok {
-		return all[0]
-	}
-	return reply
 }
