@@ -110,6 +110,7 @@ func (t *tenure) extension(ttl time.Duration) redlock.Motion {
 			e, err := lua.ParseExtended(reply)
 			return e == lua.ExtendDone, unlessFree(e, err)
 		},
+		Each: t.extended,
 	}
 	if k := t.engine.shared; k != nil {
 		m.Call = k.Extend(t.numbered(), e, reads)
@@ -124,6 +125,15 @@ func (t *tenure) extension(ttl time.Duration) redlock.Motion {
 		return narrow.Call()
 	}
 	return m
+}
+
+// extended ends the hold if a node that was to extend it says that it was ended by force, though a quorum may
+// have confirmed it. A quorum marked it before it was ended anywhere: a node that still has it was not reached,
+// or has restarted with an old snapshot.
+func (t *tenure) extended(_ int, a redlock.Answer) {
+	if e, err := lua.ParseRestored(a.Reply); err == nil && e == lua.ExtendForced {
+		t.lose(ReasonForced)
+	}
 }
 
 // remaining is the TTL of a write that must not change how long the leases are valid. Called with

@@ -172,6 +172,7 @@ func (r *renewal) missed(node int, a redlock.Answer, down bool) {
 // answered records a node that lacks the hold and could have it again, or repairs it if a quorum
 // has confirmed that the hold had no gap.
 func (r *renewal) answered(node int, a redlock.Answer) {
+	r.tenure.extended(node, a)
 	extended, err := lua.ParseRestored(a.Reply)
 	switch {
 	case err != nil:

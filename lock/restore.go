@@ -85,6 +85,7 @@ func (t *tenure) restoration(ttl time.Duration) redlock.Motion {
 			e, err := lua.ParseRestored(reply)
 			return e == lua.ExtendDone || e == lua.ExtendBack, unlessFree(e, err)
 		},
+		Each:      t.extended,
 		Creates:   true,
 		Footprint: t.footprint,
 	}

@@ -21,6 +21,14 @@
 -- The common case is that no key exists, and one call shows that.
 if redis.call('EXISTS', KEYS[1], KEYS[3]) > 0 then
   if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
+    if ARGV[4] then
+      -- A server that has restarted may have the hold from a snapshot alone: others may have had the lock since.
+      -- uses guard
+      local young = guard(ARGV[4])
+      if young then
+        return young
+      end
+    end
     if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
       redis.call('PEXPIRE', KEYS[1], ARGV[2])
     end

@@ -42,6 +42,14 @@ if found > 0 then
   -- uses clock, queue
   local held = redis.call('HGETALL', KEYS[1])
   if held[1] == ARGV[1] then
+    if ARGV[8] then
+      -- A server that has restarted may have the hold from a snapshot alone: others may have had the lock since.
+      -- uses guard
+      local young = guard(ARGV[8])
+      if young then
+        return young
+      end
+    end
     if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
       redis.call('PEXPIRE', KEYS[1], ARGV[2])
     end

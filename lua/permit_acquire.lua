@@ -82,6 +82,14 @@ end
 
 local record = state.count and redis.call('HGET', KEYS[7], ARGV[1])
 if record then
+  if ARGV[12] then
+    -- A server that has restarted may have the hold from a snapshot alone: others may have had the lock since.
+    -- uses guard
+    local young = guard(ARGV[12])
+    if young then
+      return young
+    end
+  end
   prolong(KEYS[1], KEYS[6], KEYS[7], KEYS[8], ARGV[1], now, ARGV[2], state.own)
   if ARGV[7] ~= '0' then
     -- A yield of an earlier round may still come. Without a round the hold lasts.

@@ -74,6 +74,14 @@ local function granted_with(token)
 end
 
 if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
+  if ARGV[9] then
+    -- A server that has restarted may have the hold from a snapshot alone: others may have had the lock since.
+    -- uses guard
+    local young = guard(ARGV[9])
+    if young then
+      return young
+    end
+  end
   if redis.call('ZSCORE', KEYS[6], ARGV[1]) then
     prolong(KEYS[1], KEYS[6], ARGV[1], now, ARGV[2])
   elseif redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then

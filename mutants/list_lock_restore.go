@@ -3,6 +3,30 @@ package main
 // lockRestoreMutants are bugs in how a hold outlives nodes that have lost it.
 var lockRestoreMutants = []Mutant{
 	{
+		Name:    "a quorum outvotes the node that knows of an end by force",
+		File:    "lock/extend.go",
+		Old:     "err == nil && e == lua.ExtendForced {",
+		New:     "false && err == nil && e == lua.ExtendForced {",
+		Package: "lock",
+		Tests:   "^TestAHoldThatWasEndedByForceIsLostThoughAQuorumHasIt$",
+	},
+	{
+		Name:    "a renewal does not hear of an end by force that a quorum does not know of",
+		File:    "lock/renew.go",
+		Old:     "	r.tenure.extended(node, a)\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestAHoldThatWasEndedByForceIsLostThoughAQuorumHasIt$",
+	},
+	{
+		Name:    "an extension does not hear of an end by force that a quorum does not know of",
+		File:    "lock/extend.go",
+		Old:     "		Each: t.extended,\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestAHoldThatWasEndedByForceIsLostThoughAQuorumHasIt$",
+	},
+	{
 		Name:    "a loss needs fewer nodes",
 		File:    "lock/restore.go",
 		Old:     "case free+refuse > most:",

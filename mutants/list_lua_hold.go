@@ -11,6 +11,38 @@ var luaHoldMutants = []Mutant{
 		Tests:   "^TestAcquisitionThatArrivesAfterTheReleaseIsVoid$",
 	},
 	{
+		Name:    "a young server grants a hold that it has",
+		File:    "lua/acquire.lua",
+		Old:     "if ARGV[4] then\n      -- A server",
+		New:     "if false then\n      -- A server",
+		Package: "lua",
+		Tests:   "^TestNothingIsGivenByAServerThatIsTooYoung$",
+	},
+	{
+		Name:    "a young server grants a queuer's hold that it has",
+		File:    "lua/fair_acquire.lua",
+		Old:     "if ARGV[8] then\n      -- A server",
+		New:     "if false then\n    -- A server",
+		Package: "lua",
+		Tests:   "^TestNothingIsGivenByAServerThatIsTooYoung$",
+	},
+	{
+		Name:    "a young server grants a hold that it has, to read or write",
+		File:    "lua/rw_acquire.lua",
+		Old:     "if ARGV[9] then\n    -- A server",
+		New:     "if false then\n    -- A server",
+		Package: "lua",
+		Tests:   "^TestNothingIsGivenByAServerThatIsTooYoung$",
+	},
+	{
+		Name:    "a young server grants permits that it has",
+		File:    "lua/permit_acquire.lua",
+		Old:     "if ARGV[12] then\n    -- A server",
+		New:     "if false then\n    -- A server",
+		Package: "lua",
+		Tests:   "^TestNothingIsGivenByAServerThatIsTooYoung$",
+	},
+	{
 		Name: "a lock without a TTL",
 		File: "lua/acquire.lua",
 		Old: `redis.call('HSET', KEYS[1], ARGV[1], '1')
