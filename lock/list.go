@@ -26,7 +26,8 @@ type Entry struct {
 
 // List returns the locks of c that are held or waited for and whose names match pattern, a glob as
 // in Redis: "orders:*", or "" for all. A backslash makes the next character an ordinary one. A name
-// that was given in braces, "{orders}", is the same as the one without, and is listed without. Each
+// that was given in braces, "{orders}", is the same as the one without, and is listed without. If more
+// than one brace closes in it, it is listed as it stands in the key: "a}b" as "{a}b}". Each
 // name comes once, in no particular order, with what [Inspector] tells about it. A lock that nobody
 // holds is listed if somebody waits for it, or if the nodes' answers do not show whether it is held
 // ([StatusUnknown]).

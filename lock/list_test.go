@@ -90,7 +90,7 @@ func TestListTellsWhatIsHeldOrWaitedForOnce(t *testing.T) {
 			nodes := redistest.Clients(t, redistest.StartN(t, n))
 			const prefix = `l*[k]\?`
 			c := newClient(t, nodes, lock.WithPrefix(prefix))
-			held := []string{"orders:1", "orders:{2}:items", "{orders}:3", "or*ers", "or[d]ers", "token", "a:queue"}
+			held := []string{"orders:1", "orders:{2}:items", "{orders}:3", "or*ers", "or[d]ers", "token", "a:queue", "a{b"}
 			slices.Sort(held)
 			hold(t, nodes, prefix, held...)
 			lease, err := reentrant.New(c, "mine").Lock(t.Context())

@@ -171,6 +171,22 @@ var lockListMutants = []Mutant{
 		Tests:   "^TestNameIsFoundAgainInItsKeys$|^TestKeysOfOthersHaveNoName$",
 	},
 	{
+		Name:    "a name with an opening brace is listed in braces",
+		File:    "lua/name.go",
+		Old:     `!strings.Contains(tag, "}")`,
+		New:     `!strings.ContainsAny(tag, "{}")`,
+		Package: "lua",
+		Tests:   "^TestNameIsFoundAgainInItsKeys$|^TestNameInBracesIsTheNameWithout$",
+	},
+	{
+		Name:    "a name of two tags loses the outer braces",
+		File:    "lua/name.go",
+		Old:     ` && !strings.Contains(tag, "}")`,
+		New:     "",
+		Package: "lua",
+		Tests:   "^TestNameIsFoundAgainInItsKeys$|^TestNameWithAClosingBraceStandsAsInItsKey$",
+	},
+	{
 		Name:    "a queue is no sign of a lock",
 		File:    "lua/name.go",
 		Old:     "	key = strings.TrimSuffix(key, queueSuffix)\n",
