@@ -28,6 +28,7 @@ type acquisition struct {
 	ctx    context.Context
 	owned  context.Context // ctx, with an owner
 	locks  []lock.Locker   // in the order of their names
+	ranks  []string        // of the locks
 	leases []*lock.Lease   // nil: not held
 	rivals time.Duration   // how long the next pause is for locks of one name; 0: none yet
 }
@@ -200,10 +201,9 @@ func (a *acquisition) reason(err, refusal error) error {
 // namesakes returns the range of the locks with the name of lock i: from first up to, but not
 // including, end.
 func (a *acquisition) namesakes(i int) (first, end int) {
-	name := rank(a.locks[i])
-	for first = i; first > 0 && rank(a.locks[first-1]) == name; first-- {
+	for first = i; first > 0 && a.ranks[first-1] == a.ranks[i]; first-- {
 	}
-	for end = i + 1; end < len(a.locks) && rank(a.locks[end]) == name; end++ {
+	for end = i + 1; end < len(a.ranks) && a.ranks[end] == a.ranks[i]; end++ {
 	}
 	return first, end
 }

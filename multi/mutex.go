@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
 )
 
 // A Mutex stands for several locks that are taken together, all or nothing. It is safe for
@@ -18,6 +19,7 @@ import (
 // It is not a [lock.Locker], because its leases are not those of a single lock.
 type Mutex struct {
 	locks []lock.Locker // in the order of their names
+	ranks []string      // of the locks: locks of one rank may be one lock
 	given []int         // given[i] is the index in locks of New's i-th argument
 	err   error         // what is wrong with them; every call returns it
 }
@@ -33,32 +35,38 @@ var errNone = errors.New("multi: there is no lock to take")
 // other way round ([lock.ErrUpgrade]); the writer alone does. Locks of one name on different nodes work,
 // but see the package documentation.
 func New(locks ...lock.Locker) *Mutex {
-	m := &Mutex{locks: make([]lock.Locker, len(locks)), given: make([]int, len(locks))}
-	order := make([]int, len(locks))
+	m := &Mutex{locks: make([]lock.Locker, len(locks)), ranks: make([]string, len(locks)), given: make([]int, len(locks))}
+	order, ranks := make([]int, len(locks)), make([]string, len(locks))
 	for i, l := range locks {
 		if l == nil {
 			return &Mutex{err: fmt.Errorf("multi: lock %d of %d is nil", i+1, len(locks))}
 		}
-		order[i] = i
+		order[i], ranks[i] = i, rank(l.Name())
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(rank(locks[i]), rank(locks[j])) })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(ranks[i], ranks[j]) })
 	for at, i := range order {
-		m.locks[at], m.given[i] = locks[i], at
+		m.locks[at], m.ranks[at], m.given[i] = locks[i], ranks[i], at
 	}
 	return m
 }
 
-// rank is what locks are ordered by. It is the name; but as long as a name has no braces, its key has them
-// (lua.NewKeys), so a name that consists of braces and such a name is another way to write the latter, and must
-// have the same place in the order.
-func rank(l lock.Locker) string {
-	name := l.Name()
-	if inner, opened := strings.CutPrefix(name, "{"); opened {
-		if inner, closed := strings.CutSuffix(inner, "}"); closed && inner != "" && !strings.ContainsAny(inner, "{}") {
-			return inner
-		}
+// rank is what locks are ordered by. It is the name; but one key can have two names, with and without braces
+// around them, and must have one place in the order. So it is the name by which the key is known (lua.NameOf).
+//
+// The prefix of the keys is not known here, and need not be: names that make one key with some prefix do so with a
+// plain one. The reverse is not true if the prefix has a hash tag, but locks may share a rank that are not one
+// lock: they are treated like locks of one name on different nodes.
+func rank(name string) string {
+	if !strings.ContainsAny(name, "{}") {
+		return name // as nearly all are, and this takes no memory
 	}
-	return name
+	const prefix = "any"
+	keys, err := lua.NewKeys(prefix, name)
+	if err != nil {
+		return name // the one in braces, or without them, is another key or is refused, too
+	}
+	known, _ := lua.NameOf(prefix, keys.Lock)
+	return known
 }
 
 // Lock blocks until all the locks are held or ctx is done. If ctx carries an owner that already
@@ -121,7 +129,7 @@ func (m *Mutex) acquisition(ctx context.Context) (*acquisition, error) {
 	if len(m.locks) == 0 {
 		return nil, errNone
 	}
-	a := &acquisition{ctx: ctx, locks: m.locks, leases: make([]*lock.Lease, len(m.locks))}
+	a := &acquisition{ctx: ctx, locks: m.locks, ranks: m.ranks, leases: make([]*lock.Lease, len(m.locks))}
 	a.adopt()
 	return a, nil
 }

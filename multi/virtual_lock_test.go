@@ -3,6 +3,7 @@ package multi_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -85,19 +86,58 @@ func TestWaitHoldsWhatIsBeforeAndNothingBehind(t *testing.T) {
 	})
 }
 
-// A name in braces is another way to write the one without, so it has the same place in the order. Others would wait in a
-// circle with whoever writes it without.
+// A name in braces is another way to write the one without, unless that has a hash tag, so it has the same place in the
+// order. Others would wait in a circle with whoever writes it without.
 func TestANameInBracesHasThePlaceOfTheOneWithout(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
-		for _, name := range []string{"m", "{m}"} {
-			before, behind := try(t, w.client(), "m"), try(t, w.client(), "p")
-			waits := blocked(bg, t, multi.New(of(w.client(), "p", name)...))
-			require.NoError(t, before.Unlock(bg))
-			require.NotEmpty(t, w.holders("m")[0], "%s, waiting for p", name)
-			require.NoError(t, behind.Unlock(bg))
-			require.NoError(t, await(t, waits).Unlock(bg))
-			w.requireFree("m", "p")
+		for name, between := range map[string]string{ // in the order of bytes, it is between the name and the one in braces
+			"m":       "p",
+			"a{b":     "p",
+			"a}b":     "p",
+			"{}":      "{|",
+			"a{}b{c}": "p",
+		} {
+			require.Less(t, min(name, "{"+name+"}"), between)
+			require.Greater(t, max(name, "{"+name+"}"), between)
+			var kept []bool
+			for _, spelling := range []string{name, "{" + name + "}"} {
+				theirs := try(t, w.client(), between)
+				waits := blocked(bg, t, multi.New(of(w.client(), between, spelling)...))
+				kept = append(kept, w.holders(spelling)[0] != "")
+				require.NoError(t, theirs.Unlock(bg))
+				require.NoError(t, await(t, waits).Unlock(bg))
+				w.requireFree(spelling, between)
+			}
+			require.Equal(t, kept[0], kept[1], "%s, and the same in braces, while the call waits for %s", name, between)
+			if !strings.Contains(name, "}") {
+				require.True(t, kept[0], "%s is before %s", name, between)
+			}
 		}
+	})
+}
+
+func TestSpellingsOfOneNameDoNotWaitInACircle(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		w.near()
+		ctx, cancel := context.WithTimeout(bg, time.Minute)
+		defer cancel()
+		done := make(chan error)
+		for _, spelling := range []string{"a{b", "{a{b}"} {
+			m := multi.New(of(w.client(), spelling, "m")...)
+			go func() {
+				for range 20 {
+					if err := m.Do(ctx, func(context.Context) error { time.Sleep(nearTrip); return nil }); err != nil {
+						done <- err
+						return
+					}
+				}
+				done <- nil
+			}()
+		}
+		for _, err := range []error{<-done, <-done} {
+			require.NoError(t, err, "they wait for each other")
+		}
+		w.requireFree("a{b", "m")
 	})
 }
 
