@@ -97,9 +97,10 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 	gone := c.usurped(t, p)
 	validity := c.group.Validity(b.Start(), t.ttl)
 	// The clock is read after the last round: an attempt that took too long has
-	// nothing to rely on, whatever the nodes said (traps 2 to 4).
+	// nothing to rely on, whatever the nodes said (traps 2 to 4). It looks the same to a paused
+	// process as answers that came too late, and the next attempt may succeed: an ErrNoQuorum.
 	if won == nil && !time.Now().Before(validity) {
-		won = fmt.Errorf("the attempt took longer than the lock would have been valid: %v", t.ttl)
+		won = fmt.Errorf("%w in time: the attempt took longer than the lock would have been valid: %v", ErrNoQuorum, t.ttl)
 	}
 	if won != nil {
 		return nil, &denial{err: won}, nil

@@ -29,8 +29,8 @@ var (
 	// ErrKind says that a name is in use as another kind of lock, which cannot work together with
 	// this one. The error names both kinds.
 	ErrKind = errors.New("the name is in use as another kind of lock")
-	// ErrNoQuorum says that too few nodes answered or agreed, and that the reason is not another
-	// owner. It is redlock.ErrNoQuorum; [redlock.NoQuorumError] has each node's answer.
+	// ErrNoQuorum says that too few nodes answered or agreed, or did so too late, and that the reason
+	// is not another owner. It is redlock.ErrNoQuorum; [redlock.NoQuorumError] has each node's answer.
 	ErrNoQuorum = redlock.ErrNoQuorum
 	// ErrRestarted says that a node started recently and does not vote yet; see [WithRestartGuard].
 	// It is redlock.ErrRestarted.

@@ -140,6 +140,8 @@ func TestAttemptThatEndsAfterItsValidityIsNoSuccess(t *testing.T) {
 		l, err := m.TryLock(bg)
 		require.Nil(t, l)
 		require.ErrorContains(t, err, "longer than the lock would have been valid")
+		require.ErrorIs(t, err, lock.ErrNoQuorum, "others do not have it, and the answers came too late")
+		require.NotErrorIs(t, err, lock.ErrLocked)
 	})
 }
 

@@ -284,6 +284,38 @@ func TestLockWaitsForAQuorum(t *testing.T) {
 	})
 }
 
+// Nor does a call give up because its process was paused, or the network slow, for longer than the locks would have
+// been valid: nobody else has them.
+func TestLockGoesOnAfterAnAttemptThatTookTooLong(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		const ttl = 150 * time.Millisecond
+		for _, of := range []func(*lock.Client, ...string) []lock.Locker{of, mixed} {
+			m := multi.New(of(w.client(lock.WithTTL(ttl)), "c", "a", "b")...)
+			slow := func(by time.Duration) {
+				for _, n := range w.nodes {
+					n.SetDelay(0, by)
+				}
+			}
+			slow(ttl)
+			waits := blocked(bg, t, m)
+			slow(0)
+			l := await(t, waits)
+			require.NoError(t, l.Err())
+			require.Equal(t, ids(l), w.holders("c", "a", "b"))
+			require.NoError(t, l.Unlock(bg))
+			w.requireFree("a", "b", "c")
+
+			slow(ttl)
+			_, err := m.TryLock(bg)
+			require.ErrorContains(t, err, "longer than the lock would have been valid")
+			require.ErrorIs(t, err, lock.ErrNoQuorum)
+			require.NotErrorIs(t, err, lock.ErrLocked)
+			slow(0)
+			w.requireFree("a", "b", "c")
+		}
+	})
+}
+
 func TestLocksOfSeveralClients(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 		other := newWorld(t, 5)

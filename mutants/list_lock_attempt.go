@@ -35,6 +35,14 @@ var lockAttemptMutants = []Mutant{
 		Tests:   "^TestAttemptThatEndsAfterItsValidityIsNoSuccess$",
 	},
 	{
+		Name:    "an attempt that took longer than its validity says nothing of a quorum",
+		File:    "lock/attempt.go",
+		Old:     `"%w in time: the attempt took longer than the lock would have been valid: %v", ErrNoQuorum, t.ttl`,
+		New:     `"the attempt took longer than the lock would have been valid: %v", t.ttl`,
+		Package: "lock",
+		Tests:   "^TestAttemptThatEndsAfterItsValidityIsNoSuccess$",
+	},
+	{
 		Name:    "a second round without a quorum is a success",
 		File:    "lock/attempt.go",
 		Old:     "return second, second.Err(), nil",
