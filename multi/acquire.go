@@ -73,6 +73,9 @@ func (a *acquisition) lock() error {
 			}
 			a.giveBack(i)
 			continue
+		case errors.Is(err, lock.ErrLost) && a.lost() < len(a.locks):
+			a.giveBack(a.lost()) // it was to be re-entered; unlike a lost lease of the caller's, it is not in the way then
+			continue
 		case a.worthWaiting(err):
 			err = a.wait(i, err)
 		}
@@ -233,7 +236,7 @@ func (a *acquisition) pause() {
 // granted, or len(a.locks) if none is.
 func (a *acquisition) lost() int {
 	for i, l := range a.leases {
-		if l.Err() != nil {
+		if l != nil && l.Err() != nil {
 			return i
 		}
 	}

@@ -180,6 +180,41 @@ func TestSameNameTwiceIsOneLock(t *testing.T) {
 	})
 }
 
+// A late lock is one of somebody else's make, whose first TryLock takes its time.
+type late struct {
+	lock.Locker
+	by time.Duration
+}
+
+func (l *late) TryLock(ctx context.Context) (*lock.Lease, error) {
+	time.Sleep(l.by)
+	l.by = 0
+	return l.Locker.TryLock(ctx)
+}
+
+// A lock that is given twice is re-entered, and what the call was granted may be over by then. That is no lease of
+// the caller's, who would have to unlock it: it is taken again.
+func TestWhatIsLostBeforeItIsReenteredIsTakenAgain(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		const short = 150 * time.Millisecond
+		fixed := w.client(lock.WithTTL(short), lock.WithoutWatchdog())
+		m := multi.New(append(of(fixed, "b", "b"), &late{Locker: reentrant.New(w.client(), "a"), by: short})...)
+		l := await(t, blocked(bg, t, m))
+		require.NoError(t, l.Err())
+		require.NoError(t, l.Unlock(bg))
+		w.requireFree("a", "b")
+
+		scope := lock.WithOwner(bg)
+		outer, err := reentrant.New(fixed, "b").Lock(scope)
+		require.NoError(t, err)
+		time.Sleep(short)
+		_, err = m.Lock(scope)
+		require.ErrorIs(t, err, lock.ErrLost, "the caller's own lease is in the way until it is unlocked")
+		require.ErrorIs(t, outer.Unlock(bg), lock.ErrLost)
+		w.requireFree("a", "b")
+	})
+}
+
 // Locks of one name on different nodes have no order. So whoever waits for one holds none of
 // the others, and two that are given them in opposite orders both come through.
 func TestNamesakesOnDifferentNodesAreNotHeldWhileWaiting(t *testing.T) {

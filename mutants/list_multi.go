@@ -142,6 +142,14 @@ var multiMutants = []Mutant{
 		Tests:   "^TestLockWaitsForAQuorum$",
 	},
 	{
+		Name:    "a lease that is lost before it is re-entered ends the call",
+		File:    "multi/acquire.go",
+		Old:     "		case errors.Is(err, lock.ErrLost) && a.lost() < len(a.locks):\n",
+		New:     "		case false:\n",
+		Package: "multi",
+		Tests:   "^TestWhatIsLostBeforeItIsReenteredIsTakenAgain$",
+	},
+	{
 		Name:    "each lock has an owner of its own",
 		File:    "multi/acquire.go",
 		Old:     "lock.TryTogether(a.owned, locks...)",
