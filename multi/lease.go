@@ -3,6 +3,7 @@ package multi
 import (
 	"context"
 	"errors"
+	"maps"
 	"reflect"
 	"slices"
 	"sync"
@@ -18,12 +19,13 @@ import (
 type Lease struct {
 	leases []*lock.Lease // in the order of New's arguments
 
-	mu      sync.Mutex
-	err     error                   // why it is over; nil: not known yet
-	ended   context.Context         // ends when the lease is over; nil: nobody has asked for it
-	end     context.CancelCauseFunc // of ended
-	watched bool                    // the locks' ends are watched, for ended
-	ties    map[<-chan struct{}]tie // by the Done of their parents, which have not ended
+	mu       sync.Mutex
+	err      error                   // why it is over; nil: not known yet
+	unlocked bool                    // Unlock was called
+	ended    context.Context         // ends when the lease is over; nil: nobody has asked for it
+	end      context.CancelCauseFunc // of ended
+	watched  bool                    // the locks' ends are watched, for ended
+	ties     map[<-chan struct{}]tie // by the Done of their parents, which have not ended
 }
 
 // Leases returns the leases of the locks, in the order of New's arguments: each has the token of
@@ -142,7 +144,47 @@ func (l *Lease) Unlock(ctx context.Context) error {
 		return lock.ErrNotHeld
 	}
 	_ = l.Err() // a loss before now counts as a loss, not as the release
+	l.mu.Lock()
+	again := l.unlocked
+	l.unlocked = true
+	l.mu.Unlock()
+	if again {
+		return l.unlockAgain()
+	}
 	err := errors.Join(lock.UnlockTogether(ctx, l.leases...)...)
 	_ = l.Err() // ends dependent contexts before Unlock returns
 	return err
+}
+
+// unlockAgain is a second call of Unlock. It unlocks nothing: the first call may be on its way, and of two calls that
+// release a part each, both would be told that the rest was released by somebody else. Nor does it wait for the first
+// call, as with a single lock. But it counts as the end, if the first call has not come that far.
+func (l *Lease) unlockAgain() error {
+	errs := make([]error, len(l.leases))
+	var released error // of the first lock that is not over yet
+	for i, lease := range l.leases {
+		e := &lock.LeaseError{Name: lease.Name(), Hold: lease.ID(), Err: lock.ErrReleased, Reason: lock.ReasonUnlocked}
+		if !errors.As(lease.Err(), &e) && released == nil {
+			released = e
+		}
+		of := *e
+		of.Op = "unlock"
+		errs[i] = &of
+	}
+	if l.Err() == nil {
+		_ = l.over(released)
+	}
+	l.endContexts()
+	return errors.Join(errs...)
+}
+
+// endContexts ends the contexts of a lease that is over: also those that would hear of it from a lock.
+func (l *Lease) endContexts() {
+	l.mu.Lock()
+	ties := slices.Collect(maps.Values(l.ties))
+	err := l.err
+	l.mu.Unlock()
+	for _, t := range ties {
+		t.end(err)
+	}
 }

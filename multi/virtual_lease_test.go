@@ -3,9 +3,11 @@ package multi_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -206,6 +208,60 @@ func TestUnlockEndsEverythingBeforeItReturns(t *testing.T) {
 			require.ErrorIs(t, context.Cause(l.Context(parent)), lock.ErrReleased)
 			w.requireFree("a", "b")
 		}
+	})
+}
+
+// Of two goroutines that unlock at once, as a clean-up and the work itself may do, one has unlocked all the locks.
+func TestOneOfTwoUnlocksAtOnceReleasesEverything(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		var names []string
+		for i := range 40 {
+			names = append(names, fmt.Sprint(i))
+		}
+		m := multi.New(of(w.client(), names...)...)
+		ends, cancel := context.WithCancel(bg)
+		defer cancel()
+		for range 100 {
+			l := tryAll(bg, t, m)
+			contexts := []context.Context{l.Context(bg), l.Context(ends)}
+			var errs [2]error
+			var both sync.WaitGroup
+			for i := range errs {
+				both.Go(func() {
+					errs[i] = l.Unlock(bg)
+					for _, ctx := range contexts {
+						if !isOver(ctx.Done()) || !errors.Is(context.Cause(ctx), lock.ErrReleased) || !errors.Is(l.Err(), lock.ErrReleased) {
+							t.Error("it is not over when Unlock returns")
+						}
+					}
+				})
+			}
+			both.Wait()
+			if errs[0] != nil {
+				errs[0], errs[1] = errs[1], errs[0]
+			}
+			require.NoError(t, errs[0])
+			require.ErrorIs(t, errs[1], lock.ErrReleased)
+			require.Equal(t, errors.Join(lock.UnlockTogether(bg, l.Leases()...)...), errs[1], "of each lock what its own lease tells")
+			require.Equal(t, errs[1], l.Unlock(bg))
+		}
+		w.requireFree(names...)
+	})
+}
+
+// A second call does not wait for the nodes either.
+func TestUnlockDuringAnotherOneReturnsAtOnce(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		l := tryAll(bg, t, multi.New(of(w.client(), "a", "b")...))
+		for _, n := range w.nodes {
+			n.Silence(true)
+		}
+		first := make(chan error, 1)
+		go func() { first <- l.Unlock(bg) }()
+		synctest.Wait()
+		require.Empty(t, first)
+		require.Zero(t, took(func() { require.ErrorIs(t, l.Unlock(bg), lock.ErrReleased) }))
+		require.ErrorIs(t, <-first, lock.ErrNoQuorum)
 	})
 }
 
