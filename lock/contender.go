@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
 	"github.com/holdfast-go/holdfast/waiter"
 )
 
@@ -12,8 +14,9 @@ import (
 type contender struct {
 	*call
 	place   place
-	behind  *tenure // which it waits for, of its own process; nil: none
-	checked bool    // an attempt was made after the subscription was confirmed
+	behind  *tenure   // which it waits for, of its own process; nil: none
+	late    time.Time // when to wait no longer for the confirmation of the subscription
+	checked bool      // an attempt was made after the subscription was confirmed
 }
 
 func (c *contender) try() (*Lease, *denial, error) {
@@ -62,16 +65,22 @@ func (c *contender) wait(d *denial) error {
 		// A release between the attempt and the subscription is missed, so there is one more
 		// attempt after the confirmation (trap 27). The confirmation may never come: a node may be
 		// down, or its Pub/Sub connection.
-		patience := c.engine.client.group.NodeTimeout()
-		late := time.Now().Add(patience)
-		err := c.sleep(wake, wakes.Ready(), patience)
-		c.checked = isClosed(wakes.Ready()) || !time.Now().Before(late)
+		if c.late.IsZero() {
+			c.late = time.Now().Add(c.engine.client.group.NodeTimeout())
+		}
+		err := c.sleep(wake, wakes.Ready(), max(time.Until(c.late), time.Nanosecond))
+		c.checked = isClosed(wakes.Ready()) || !time.Now().Before(c.late)
 		return err
 	case !d.sure:
 		return c.rest(wake, c.backOff())
 	}
 	// Waiters must not all try at once, nor at the very moment the key expires.
 	pause := poll - rand.N(poll/3)
+	if !isClosed(wakes.Ready()) {
+		// The process that has it is to leave it alone for so long now and then.
+		c.sayDeaf()
+		pause = deafLook - rand.N(deafLook/5)
+	}
 	if d.free > 0 && d.free < pause {
 		pause = d.free + rand.N(10*time.Millisecond)
 	}
@@ -83,6 +92,15 @@ func (c *contender) wait(d *denial) error {
 		c.place.lookAgain()
 	}
 	return nil
+}
+
+// sayDeaf tells the process that has the lock that somebody waits who cannot hear. It does not wait.
+func (c *contender) sayDeaf() {
+	c.engine.client.group.Vote(redlock.Motion{
+		Name: "deaf",
+		Call: lua.Deaf{Keys: c.engine.keys, Life: 4 * deafLook}.Call(),
+		Yes:  lua.ParseDeaf,
+	})
 }
 
 func (c *contender) leave() *Lease { return c.place.leave() }

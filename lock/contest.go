@@ -34,7 +34,7 @@ type contest struct {
 	// Of contenders.
 	wakes  *waiter.Subscription // nil: none
 	rivals *rivals              // nil: none was heard of
-	even   bool                 // others have a chance: the message of the last release is to wake the head
+	chance time.Duration        // for how long others have one since this process has let the name go; 0: they have none
 	// Of queuers.
 	unpredictable bool        // the next one cannot be guessed
 	heartbeats    *heartbeats // nil: none

@@ -65,8 +65,8 @@ func (c *core) over(t *tenure, successor *place) {
 	if ct == nil || !ct.end(t) {
 		return
 	}
-	if ct.even {
-		ct.wakeLater(fairChance, false)
+	if ct.chance > 0 {
+		ct.wakeLater(ct.chance, false)
 	} else {
 		ct.wakeHead(false)
 	}

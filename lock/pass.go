@@ -103,7 +103,7 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	}
 	next, r := ct.follower(t), &t.reserve
 	usurped := ct.has(t.id) != t // an attempt of this process has found the name free
-	ct.even, t.vacant = false, false
+	ct.chance, t.vacant = 0, false
 	switch {
 	case len(t.present) > 0:
 		return passed, 0 // others that read within it have come meanwhile
@@ -117,7 +117,9 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 		t.stop(ReasonUnlocked)
 		return ends, 0
 	case t.due(now):
-		ct.even = ct.key.order == unordered
+		if ct.key.order == unordered {
+			ct.chance = t.chance()
+		}
 		t.stop(ReasonUnlocked)
 		return ends, 0
 	case r.last == r.top || r.stale(now):
@@ -164,6 +166,14 @@ func (t *tenure) due(now time.Time) bool {
 		return t.holds >= maxHolds || now.Sub(t.since) >= maxReign
 	}
 	return now.Sub(t.since) >= maxAlone
+}
+
+// chance is for how long others have a chance when it is their turn. Called with mu held.
+func (t *tenure) chance() time.Duration {
+	if t.reserve.deaf {
+		return deafChance
+	}
+	return fairChance
 }
 
 // finish ends a tenure without a hold in progress.

@@ -109,10 +109,11 @@ func (t *tenure) ask(last int64) {
 // answered handles the nodes' answers about the tokens up to last.
 func (t *tenure) answered(b *redlock.Ballot, last int64) {
 	c := t.engine.client
-	gone, reason, listeners := 0, ReasonGone, 0
+	gone, reason, listeners, deaf := 0, ReasonGone, 0, false
 	for i := range c.group.Size() {
 		a := b.Answer(i)
 		r, err := lua.ParseReserved(a.Reply)
+		deaf = deaf || r.Deaf
 		switch {
 		case a.Vote == redlock.Pending || err != nil:
 		case r.Gone:
@@ -135,7 +136,7 @@ func (t *tenure) answered(b *redlock.Ballot, last int64) {
 	r.asking, r.failed = false, !b.Won()
 	if b.Won() {
 		r.top, r.heard = max(r.top, last), time.Now()
-		r.others = listeners > t.contest.listens()
+		r.others, r.deaf = listeners > t.contest.listens(), deaf
 	}
 	p, asks := passed, int64(0)
 	if t.vacant {

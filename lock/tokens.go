@@ -20,5 +20,6 @@ type reserve struct {
 	lot    int64     // how many were asked for last
 	asking bool
 	others bool // somebody else waits
+	deaf   bool // somebody else waits who cannot hear
 	failed bool // the last question found no quorum
 }

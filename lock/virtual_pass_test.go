@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
@@ -714,6 +716,47 @@ func TestAProcessThatSeemsAloneLeavesAChanceNowAndThen(t *testing.T) {
 		}
 		require.LessOrEqual(t, chances, 8)
 	})
+}
+
+// Whoever cannot hear says so by a mark, and looks often enough to find the name free then.
+func TestAProcessThatCannotHearHasItsTurn(t *testing.T) {
+	for _, deaf := range []string{"to all nodes", "to a quorum"} {
+		t.Run(deaf, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+				ctx, cancel := context.WithTimeout(bg, 5*time.Minute)
+				defer cancel()
+				p := w.process()
+				var busy sync.WaitGroup
+				for range 5 {
+					busy.Go(func() {
+						for ctx.Err() == nil {
+							if l, err := p.mutex().Lock(ctx); err == nil {
+								time.Sleep(5 * time.Millisecond)
+								assert.NoError(t, l.Unlock(bg))
+							}
+						}
+					})
+				}
+				each(w.nodes, func(n *virtual.Node) { n.SetDelay(400*time.Microsecond, 400*time.Microsecond) })
+				time.Sleep(time.Second)
+				refuse := w.nodes
+				if deaf == "to a quorum" {
+					refuse = w.quorum()
+				}
+				each(refuse, func(n *virtual.Node) { n.Refuse(virtual.Name("SUBSCRIBE")) })
+				other := w.process()
+				for range 5 {
+					start := time.Now()
+					g := await(t, wait(ctx, other.mutex()))
+					assert.Less(t, g.at.Sub(start), 4*time.Second, "a poll, a chance, and half a second")
+					assert.NoError(t, g.lease.Unlock(bg))
+					time.Sleep(50 * time.Millisecond)
+				}
+				cancel()
+				busy.Wait()
+			})
+		})
+	}
 }
 
 func TestWhoComesToAProcessThatWasAloneHasAChance(t *testing.T) {

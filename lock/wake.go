@@ -2,9 +2,16 @@ package lock
 
 import "time"
 
-// fairChance is the longest time for which this process's own waiters then leave the name to the
-// others; a message wakes them earlier, as it wakes the others.
-const fairChance = 20 * time.Millisecond
+const (
+	// fairChance is the longest time for which this process's own waiters then leave the name to the
+	// others; a message wakes them earlier, as it wakes the others.
+	fairChance = 20 * time.Millisecond
+	// deafLook is how often a contender looks that cannot hear of the end of a hold.
+	deafLook = 250 * time.Millisecond
+	// deafChance is that time if some of the others cannot hear: no message wakes those, and each looks
+	// once meanwhile.
+	deafChance = deafLook + deafLook/5
+)
 
 // wakeHead makes the contender at the head of the queue check its turn. Called with mu held.
 func (ct *contest) wakeHead(look bool) {
@@ -36,7 +43,7 @@ func (ct *contest) published(id string) {
 	// A release of this process has woken the head already, without the detour through Redis,
 	// unless the nodes were late to learn of it. A release of the present holder is somebody's
 	// ForceUnlock.
-	if ct.client.made(id) && (ct.last == nil || ct.last.holder != id) && !ct.even &&
+	if ct.client.made(id) && (ct.last == nil || ct.last.holder != id) && ct.chance != fairChance &&
 		(ct.tenure == nil || ct.tenure.id != id) {
 		return
 	}

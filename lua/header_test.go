@@ -29,7 +29,7 @@ func calls(t *testing.T) map[string]Call {
 	all := make(map[string]Call)
 	for _, c := range []interface{ Call() Call }{
 		Acquire{Keys: keys, Guard: time.Second, Noted: true}, Release{Keys: keys, Mark: time.Second, Undo: true, Noted: true}, Extend{Keys: keys, Noted: true}, Fence{Keys: keys, Round: 1},
-		Reserve{Keys: keys}, Repair{Keys: keys, Guard: time.Second}, Restore{Keys: keys, Queued: true}, Inspect{Keys: keys, Guard: time.Second}, Force{Keys: keys}, Forced{Keys: keys}, Note{Keys: keys}, Keep{Fair: fair, Queued: true, Noted: true}, Probe{}, Ready{Keys: keys, Guard: time.Second}, Holds{Keys: keys}, Server{Keys: keys},
+		Reserve{Keys: keys}, Repair{Keys: keys, Guard: time.Second}, Restore{Keys: keys, Queued: true}, Inspect{Keys: keys, Guard: time.Second}, Deaf{Keys: keys}, Force{Keys: keys}, Forced{Keys: keys}, Note{Keys: keys}, Keep{Fair: fair, Queued: true, Noted: true}, Probe{}, Ready{Keys: keys, Guard: time.Second}, Holds{Keys: keys}, Server{Keys: keys},
 		FairAcquire{Fair: fair, Guard: time.Second, Noted: true}, FairRelease{Fair: fair, Undo: true, Noted: true, Served: []string{"one"}}, FairYield{Fair: fair}, FairSettle{Fair: fair}, FairBeat{Fair: fair, Holds: []string{"one"}},
 		RWAcquire{RW: rw, Guard: time.Second, Noted: true}, RWRelease{RW: rw, Hold: "1w", Token: 7, Noted: true}, RWYield{RW: rw}, RWSettle{RW: rw}, RWBeat{RW: rw, Holds: []string{"one"}},
 		RWExtend{RW: rw, Noted: true}, RWRestore{RW: rw}, RWRepair{RW: rw, Guard: time.Second}, RWKeep{RW: rw, Token: 7, Noted: true}, RWLook{RW: rw}, RWReserve{RW: rw},

@@ -129,6 +129,8 @@ func beat(holds ...string) lua.Call {
 	return lua.FairBeat{Fair: line, Name: "beat", Holds: holds}.Call()
 }
 
+var deaf = lua.Deaf{Keys: orders, Life: time.Second}.Call()
+
 func calls(c ...lua.Call) []lua.Call { return c }
 
 func proposal(n int64) lua.Ticket { return lua.Ticket{Number: n} }
@@ -184,6 +186,9 @@ func TestACallThatRunsTwiceChangesWhatItChangesOnce(t *testing.T) {
 		"fair_release, undone":          {calls(ask(mine, proposal(0), 1)), leaveUndone(mine)},
 		"fence of a round":              {calls(ask(mine, proposal(0), 1)), fenceRound(mine, 1<<52, 2)},
 		"force":                         {calls(take(mine, ttl)), lua.Force{Keys: orders, Hold: mine, Life: marked}.Call()},
+		"deaf":                          {calls(take(mine, ttl)), deaf},
+		"deaf, when nobody has it":      {nil, deaf},
+		"reserve, somebody is deaf":     {calls(take(mine, ttl), deaf), reserve(mine, 1<<52)},
 		"forced":                        {calls(take(mine, ttl)), lua.Forced{Keys: orders, Hold: mine}.Call()},
 		"extend, ended by force":        {calls(take(mine, ttl), lua.Force{Keys: orders, Hold: mine, Life: marked}.Call(), end(mine, 0)), extend(mine, longer, 1)},
 		"inspect":                       {free, lua.Inspect{Keys: orders}.Call()},
@@ -254,6 +259,7 @@ func TestACallThatComesLateChangesNothing(t *testing.T) {
 		"fence, after a greater one":                         {calls(take(mine, ttl), fence(mine, 1<<52)), fence(mine, 1<<51)},
 		"reserve, after the release":                         {calls(take(mine, ttl), end(mine, 0)), reserve(mine, 1<<52)},
 		"reserve, when another has it":                       {calls(take(mine, ttl), end(mine, 0), take(other, ttl)), reserve(mine, 1<<52)},
+		"deaf, after the release":                            {calls(take(mine, ttl), end(mine, 0)), deaf},
 		"reserve, with nothing there":                        {nil, reserve(mine, 1<<52)},
 		"reserve, after a greater one":                       {calls(take(mine, ttl), reserve(mine, 1<<52)), reserve(mine, 1<<51)},
 		"restore, after the release":                         {calls(take(mine, ttl), end(mine, marked)), restore(mine, 1<<52)},

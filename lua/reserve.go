@@ -27,11 +27,17 @@ type Reserved struct {
 	Gone      bool // the hold is not there, and nothing was reserved
 	Forced    bool // it was ended by force
 	Listeners int  // clients of that server that wait for the end; negative: it cannot tell
+	Deaf      bool // others wait for it who cannot listen
 }
 
 // ParseReserved reads a reply of reserve.lua.
 func ParseReserved(reply any) (Reserved, error) {
 	n, ok := reply.(int64)
+	deaf := false
+	if r, isSlice := reply.([]any); isSlice && len(r) == 2 && r[1] == int64(1) {
+		n, ok = r[0].(int64)
+		ok, deaf = ok && (n == -3 || n >= 0), true
+	}
 	switch {
 	case !ok || n < -3:
 		return Reserved{}, &unexpected{reserveScript, reply}
@@ -40,5 +46,5 @@ func ParseReserved(reply any) (Reserved, error) {
 	case n == -3:
 		n = -1
 	}
-	return Reserved{Listeners: int(n)}, nil
+	return Reserved{Listeners: int(n), Deaf: deaf}, nil
 }

@@ -3,7 +3,8 @@
 --
 -- KEYS[1] lock:{name}        hash    hold id -> hold count
 -- KEYS[2] lock:{name}:token  string  fencing counter
--- KEYS[3] lock:{name}:void   zset    "hold id forced" -> when the mark may go, microseconds
+-- KEYS[3] lock:{name}:void   zset    "hold id forced" -> when the mark may go, microseconds;
+--                                    "deaf" -> until when somebody waits who does not listen
 -- ARGV[1] hold id of the tenure
 -- ARGV[2] last token of the reserve
 -- ARGV[3] life of an idle fencing counter, milliseconds
@@ -13,6 +14,7 @@
 -- Returns -1     the hold is not there, nothing was written
 -- Returns -2     the same: it was ended by force
 -- Returns -3     the counter is at least that token; the number of listeners is not known
+-- Returns {n, 1} the same as n, and somebody waits who does not listen
 --
 -- Twice: the greater of two numbers is the same the second time.
 -- Late: it writes only while the hold still has the key. Without that condition a later
@@ -25,9 +27,13 @@ local token = redis.call('GET', KEYS[2])
 if not token or tonumber(token) < tonumber(ARGV[2]) then
   redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3])
 end
-if ARGV[4] == '' then
-  return -3
-end
 -- A user without the right to ask for listeners still gets its tokens.
-local listen = redis.pcall('PUBSUB', 'NUMSUB', ARGV[4])
-return listen[2] or -3
+local listen = ARGV[4] ~= '' and redis.pcall('PUBSUB', 'NUMSUB', ARGV[4])[2] or -3
+local deaf = redis.call('ZSCORE', KEYS[3], 'deaf')
+if deaf then
+  -- uses clock
+  if tonumber(deaf) > clock() then
+    return {listen, 1}
+  end
+end
+return listen

@@ -31,6 +31,7 @@ var (
 	restoreScript = load("restore")
 	reserveScript = load("reserve")
 	inspectScript = load("inspect")
+	deafScript    = load("deaf")
 	forceScript   = load("force")
 	forcedScript  = load("forced")
 	keepScript    = load("keep")
