@@ -3,6 +3,38 @@ package main
 // lockPassMutants are bugs in how a name is passed on within a tenure, and in what bounds that.
 var lockPassMutants = []Mutant{
 	{
+		Name:    "who cannot hear does not say so",
+		File:    "lock/contender.go",
+		Old:     "		c.sayDeaf()\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestAProcessThatCannotHearHasItsTurn$",
+	},
+	{
+		Name:    "who cannot hear looks as rarely as others",
+		File:    "lock/contender.go",
+		Old:     "		pause = deafLook - rand.N(deafLook/5)\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestAProcessThatCannotHearHasItsTurn$",
+	},
+	{
+		Name:    "the own message ends the chance of those that do not hear it",
+		File:    "lock/wake.go",
+		Old:     "ct.chance != fairChance &&",
+		New:     "ct.chance == 0 &&",
+		Package: "lock",
+		Tests:   "^TestAProcessThatCannotHearHasItsTurn$",
+	},
+	{
+		Name:    "the wait for a subscription begins again with each message",
+		File:    "lock/contender.go",
+		Old:     "if c.late.IsZero() {",
+		New:     "if true {",
+		Package: "lock",
+		Tests:   "^TestAProcessThatCannotHearHasItsTurn$",
+	},
+	{
 		Name:    "a name is never passed on",
 		File:    "lock/pass.go",
 		Old:     "case next == nil, usurped",
