@@ -7,7 +7,7 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// noteAge is the time after which the note is written again, for nodes that did not hear of it. That of one that
+// noteAge is the time after which the note is written again, for nodes that have lost it. That of one that
 // reads is written again after its TTL: there is one place for the notes of all who read, and whoever wrote there since may
 // have ended.
 const noteAge = 10 * time.Minute
@@ -30,7 +30,8 @@ func (t *tenure) left() time.Duration {
 // that somebody has set is written right after the grant, and so is that of a fixed lease.
 // Otherwise there is only the default label, which is written with the first renewal that is due by
 // time: most holds are shorter, and cost nothing for it. Nodes that were given the hold again have the
-// description again at once, too, or with the next renewal.
+// description again at once, too, or with the next renewal. Nodes that did not confirm it are told again
+// with the next renewal: no sooner, because they may be down.
 //
 // The text lives as long as the lock's key on that node, which extends it. The release deletes it.
 // It names its hold id, so it is never taken for the text of another hold.
@@ -76,7 +77,7 @@ func (t *tenure) write() {
 	if k := t.engine.numbered; k != nil {
 		call = k.Note(t.request(), note)
 	}
-	m := redlock.Motion{Name: "note", Call: call, Yes: lua.ParseNoted}
+	m := redlock.Motion{Name: "note", Call: call, Yes: lua.ParseNoted, Missed: t.unnoted}
 	if !due {
 		m.Skip = func(node int) bool { return !lacking[node] }
 	}
@@ -96,13 +97,25 @@ func (t *tenure) gave(node int) {
 	t.mu.Lock()
 	n := t.noting
 	if n != nil {
-		if n.lacking == nil {
-			n.lacking = make([]bool, c.group.Size())
-		}
-		n.lacking[node] = true
+		n.lacks(node, c.group.Size())
 	}
 	t.mu.Unlock()
 	if n != nil && t.describes() {
 		t.write()
 	}
+}
+
+// unnoted records that a node may lack the description, because the command failed or was not answered.
+func (t *tenure) unnoted(node int, _ redlock.Answer, _ bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.noting.lacks(node, t.engine.client.group.Size())
+}
+
+// lacks records that one of so many nodes lacks the description. Called with the tenure's mu held.
+func (n *noting) lacks(node, nodes int) {
+	if n.lacking == nil {
+		n.lacking = make([]bool, nodes)
+	}
+	n.lacking[node] = true
 }

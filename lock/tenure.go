@@ -66,7 +66,7 @@ type tenure struct {
 // A noting is the description of a tenure as the nodes have it. It is guarded by the tenure's mu.
 type noting struct {
 	written time.Time // when it was sent to all
-	lacking []bool    // nodes that were given the hold since, and lack its description; nil: none
+	lacking []bool    // nodes that lack it: they did not confirm it, or were given the hold since; nil: none
 }
 
 // A run is the part of a fair lock's tenure that is about the waiters served within it. It is guarded by the

@@ -158,6 +158,59 @@ func TestANoteIsWrittenAgain(t *testing.T) {
 	})
 }
 
+// A node that did not confirm the note, as its connection broke, is told with the next renewal.
+func TestANoteThatWasLostIsWrittenWithTheNextRenewal(t *testing.T) {
+	for name, c := range map[string]struct {
+		opts []lock.Option
+		ends time.Duration // when the first note is lost: with the grant, or with the first renewal
+	}{
+		"note":          {[]lock.Option{lock.WithNote("nightly export")}, 0},
+		"default label": {nil, defaultTTL / 3},
+	} {
+		for lost, of := range map[string]func(*world) []*virtual.Node{
+			"everywhere":      func(w *world) []*virtual.Node { return w.nodes },
+			"on a minority":   (*world).minority,
+			"on the majority": (*world).quorum,
+		} {
+			t.Run(name+" "+lost, func(t *testing.T) {
+				inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+					losing := of(w)
+					each(losing, func(n *virtual.Node) { n.Refuse(noteRuns) })
+					held := w.lock(w.process().mutex(c.opts...))
+					time.Sleep(c.ends)
+					requireNotes(t, losing, false)
+					each(losing, func(n *virtual.Node) { n.Refuse(nil) })
+					time.Sleep(defaultTTL / 3)
+					requireNotes(t, w.nodes, true)
+					require.NoError(t, held.Unlock(bg))
+					requireNotes(t, w.nodes, false)
+				})
+			})
+		}
+	}
+}
+
+// A node that takes no note is asked no more often than the hold is renewed, and the others are not asked again.
+func TestANodeThatTakesNoNoteIsAskedOncePerRenewal(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		losing := w.nodes[0]
+		losing.Refuse(noteRuns)
+		held := w.lock(w.process().mutex(lock.WithNote("nightly export")))
+		time.Sleep(5 * time.Minute)
+		asked, renewed := len(losing.Commands(noteRuns)), len(renewals(losing))
+		require.Greater(t, asked, 20)
+		require.LessOrEqual(t, asked, renewed+1, "with the grant, and with each renewal")
+		for _, n := range w.nodes[1:] {
+			require.Len(t, n.Commands(noteRuns), 1, n.Addr())
+		}
+		require.NoError(t, held.Unlock(bg))
+		synctest.Wait()
+		before := len(losing.Commands(noteRuns))
+		time.Sleep(5 * time.Minute)
+		require.Len(t, losing.Commands(noteRuns), before, "the hold has ended")
+	})
+}
+
 // What is written about a hold is not told of another.
 func TestANoteOfAnotherHoldIsNotShown(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
