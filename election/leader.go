@@ -29,7 +29,8 @@ const (
 
 // Leader tells who leads, as a quorum of nodes sees it. The error is [ErrNoLeader] if nobody does,
 // and wraps [lock.ErrNoQuorum] if too few nodes can tell. The candidate is empty if the holder of
-// the lock is not a candidate.
+// the lock is not a candidate, or if the nodes were not reached when the leader wrote its name: it
+// writes its name again with its next renewal, after a third of the TTL.
 func (e *Election) Leader(ctx context.Context) (Term, error) {
 	if e.invalid != nil {
 		return Term{}, e.invalid
@@ -60,7 +61,8 @@ func (e *Election) Leader(ctx context.Context) (Term, error) {
 
 // Watch reports who leads now, and then each change: a new leader, [ErrNoLeader] when there is no
 // leader any more, and an error that wraps [lock.ErrNoQuorum] when too few nodes can tell for a
-// while; after that the leader is reported again. It ends with ctx, with the loop, and after any
+// while; after that the leader is reported again. So is one whose candidate was empty, as soon as it is
+// known; the hold is the same then. It ends with ctx, with the loop, and after any
 // other error. It looks five times per second, so it may miss a term that is shorter than that.
 //
 //	for term, err := range e.Watch(ctx) {
@@ -73,7 +75,7 @@ func (e *Election) Leader(ctx context.Context) (Term, error) {
 //	}
 func (e *Election) Watch(ctx context.Context) iter.Seq2[Term, error] {
 	return func(yield func(Term, error) bool) {
-		var hold string
+		var last Term // of the last report
 		var told view // nothing reported yet
 		for unsure := 0; ; {
 			term, err := e.Leader(ctx)
@@ -85,11 +87,13 @@ func (e *Election) Watch(ctx context.Context) iter.Seq2[Term, error] {
 				unsure = 0
 			}
 			settled := seen != unknown || unsure == unsureFor || told == untold
-			if settled && (seen != told || term.Hold != hold) {
+			// A name that is not seen any more is no change: it is still that of the hold.
+			named := last.Candidate == "" && term.Candidate != ""
+			if settled && (seen != told || term.Hold != last.Hold || named) {
 				if !yield(term, err) {
 					return
 				}
-				told, hold = seen, term.Hold
+				told, last = seen, term
 			}
 			if seen == broken || sleep(ctx, lookEvery-rand.N(lookEvery/4)) != nil {
 				return

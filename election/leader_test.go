@@ -9,9 +9,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/election"
+	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/reentrant"
 )
+
+// noteKey is where the nodes have the leader's name.
+var noteKey = func() string {
+	k, err := lua.NewKeys("lock", "scheduler")
+	if err != nil {
+		panic(err)
+	}
+	return k.Note()
+}()
 
 func TestAnybodyIsToldWhoLeads(t *testing.T) {
 	inWorlds(t, func(t *testing.T, w *world) {
@@ -125,6 +136,50 @@ func TestWatchTellsEachChangeOnce(t *testing.T) {
 		require.Zero(t, all[3].term)
 		stop()
 		<-over
+	})
+}
+
+// What the leader tells of itself is lost, as its connection breaks: its term is told without its name, and once more
+// when the name is known. No look that does not see the name any more makes it unknown again.
+func TestWatchTellsANameThatIsKnownLater(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		ctx, stop := context.WithCancel(bg)
+		refuse := func(match func([]string) bool) {
+			for _, n := range w.nodes {
+				n.Refuse(match)
+			}
+		}
+		refuse(virtual.Script(lua.Note{}.Call().Script().SHA))
+		ran := w.candidate("first").run(ctx, follow)
+		observer := w.candidate("")
+		changes, over := watch(ctx, observer.Election)
+		time.Sleep(time.Second)
+		refuse(nil)
+		all := changes()
+		require.Len(t, all, 1)
+		require.NoError(t, all[0].err)
+		require.Empty(t, all[0].term.Candidate)
+		nameless := all[0].term
+
+		time.Sleep(ttl/3 + time.Second) // a renewal, and a look
+		all = changes()
+		require.Len(t, all, 1)
+		require.NoError(t, all[0].err)
+		require.Equal(t, "first", all[0].term.Candidate)
+		require.Equal(t, nameless.Hold, all[0].term.Hold)
+		require.Equal(t, nameless.Token, all[0].term.Token)
+		term, err := observer.Leader(bg)
+		require.NoError(t, err)
+		require.Equal(t, "first", term.Candidate)
+
+		for _, n := range w.nodes {
+			n.Delete(noteKey)
+		}
+		time.Sleep(time.Minute)
+		require.Empty(t, changes(), "nothing has changed")
+		stop()
+		<-over
+		require.ErrorIs(t, <-ran, context.Canceled)
 	})
 }
 

@@ -86,10 +86,26 @@ var electionMutants = []Mutant{
 	{
 		Name:    "a term is told for as long as it lasts",
 		File:    "election/leader.go",
-		Old:     "if settled && (seen != told || term.Hold != hold) {",
-		New:     "if settled && (seen == led || term.Hold != hold) {",
+		Old:     "if settled && (seen != told || term.Hold != last.Hold || named) {",
+		New:     "if settled && (seen == led || term.Hold != last.Hold || named) {",
 		Package: "election",
 		Tests:   "^TestWatchTellsEachChangeOnce$",
+	},
+	{
+		Name:    "a name that is known later is not told",
+		File:    "election/leader.go",
+		Old:     "term.Hold != last.Hold || named)",
+		New:     "term.Hold != last.Hold || false && named)",
+		Package: "election",
+		Tests:   "^TestWatchTellsANameThatIsKnownLater$",
+	},
+	{
+		Name:    "a name that is not seen any more is told",
+		File:    "election/leader.go",
+		Old:     `last.Candidate == "" && term.Candidate != ""`,
+		New:     "last.Candidate != term.Candidate",
+		Package: "election",
+		Tests:   "^TestWatchTellsANameThatIsKnownLater$",
 	},
 	{
 		Name:    "a broken connection is told",
