@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/fair"
 	"github.com/holdfast-go/holdfast/internal/caption"
+	"github.com/holdfast-go/holdfast/internal/engine"
 	"github.com/holdfast-go/holdfast/lock"
 )
 
@@ -28,7 +29,9 @@ type Election struct {
 // watches needs no candidate, and leaves it empty. New talks to no node; invalid arguments are the
 // error of the first call. The candidate takes the place of [lock.WithNote].
 func New(c *lock.Client, name, candidate string, opts ...lock.Option) *Election {
-	opts = append(opts[:len(opts):len(opts)], lock.WithNote(candidate))
+	// A term that was passed on within this process would not be what Redis shows of it: neither its hold id nor,
+	// because tokens are reserved before they are given out, its token.
+	opts = append(opts[:len(opts):len(opts)], lock.WithNote(candidate), engine.Apart())
 	e := &Election{mutex: fair.New(c, name, opts...), candidate: candidate}
 	// The lock's own error would be about a note, which the caller has not given.
 	if err := caption.Check("candidate's name", candidate, caption.MaxNote); err != nil {

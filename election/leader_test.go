@@ -81,6 +81,44 @@ func TestAHolderThatIsNoCandidateHasNoName(t *testing.T) {
 	})
 }
 
+// Each run of a candidate has a term of its own on the nodes, also if several are in one process, one behind the
+// other: locks that are passed on there are not what Redis shows, and reserve tokens before they give them out.
+func TestTermsOfOneProcessAreToldAsTheyAre(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		ctx, stop := context.WithCancel(bg)
+		observer, c := w.candidate(""), w.candidate("web")
+		changes, over := watch(ctx, observer.Election)
+		var seen []election.Term
+		lead := func(_ context.Context, term election.Term) error {
+			time.Sleep(time.Second) // all stand in line
+			led, err := observer.Leader(bg)
+			led.Since = term.Since
+			seen = append(seen, led)
+			return err
+		}
+		runs := []<-chan error{c.run(bg, lead), c.run(bg, lead), c.run(bg, lead)}
+		for _, ran := range runs {
+			require.NoError(t, <-ran)
+		}
+		time.Sleep(time.Second)
+		w.requireTerms("web", "web", "web")
+		require.Equal(t, w.seen(), seen)
+		var watched []election.Term
+		for _, change := range changes() {
+			if change.err == nil { // nobody leads for a moment in between, which a look may see
+				watched = append(watched, change.term)
+			}
+		}
+		require.Len(t, watched, len(seen))
+		for i, term := range seen {
+			require.Equal(t, term.Token, watched[i].Token)
+			require.Equal(t, term.Hold, watched[i].Hold)
+		}
+		stop()
+		<-over
+	})
+}
+
 // A told is what a watcher was told, and when.
 type told struct {
 	term election.Term

@@ -105,6 +105,7 @@ func init() {
 	kind.Provide(func(client any, k kind.Kind, name string, opts any) any {
 		return newEngine(client.(*Client), k, name, opts.([]Option))
 	})
+	kind.Apart = option(func(s *settings) { s.apart = true })
 }
 
 // newEngine makes the lock called name. It talks to no node. What is wrong with c, name or opts

@@ -19,6 +19,7 @@ type settings struct {
 	note    string
 	minHold time.Duration
 	rest    time.Duration
+	apart   bool // each hold is a tenure of its own
 }
 
 // A dead waiter is dropped when the next one gives a sign after the life of the last sign is over:

@@ -32,6 +32,7 @@ func (t *tenure) isOpen() bool { return t.serving != nil && !t.ended && !t.reads
 // (U2). Called with mu held.
 func (t *tenure) suits(set *settings, now time.Time) bool {
 	return t.engine.set.renew && set.renew && // not a fixed lease, before or after
+		!t.engine.set.apart && !set.apart &&
 		t.engine.set.note == set.note && // which the nodes have
 		t.engine.set.rest == set.rest && // so do they have this
 		t.engine.set.minHold+set.minHold == 0 &&
@@ -42,6 +43,6 @@ func (t *tenure) suits(set *settings, now time.Time) bool {
 // same reports whether leases with other can be within one tenure (U2), as suits does for an
 // existing lease.
 func (s *settings) same(other *settings) bool {
-	return s.renew && other.renew && s.ttl == other.ttl && s.note == other.note && s.rest == other.rest &&
+	return s.renew && other.renew && !s.apart && !other.apart && s.ttl == other.ttl && s.note == other.note && s.rest == other.rest &&
 		s.minHold+other.minHold == 0
 }

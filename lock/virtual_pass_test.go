@@ -3,6 +3,7 @@ package lock_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,9 +15,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-go/holdfast/internal/engine"
 	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/readwrite"
 )
 
 // line has so many Locks wait, one after the other, and tells their grants in turn.
@@ -842,4 +845,68 @@ func TestAHoldThatWasPassedOnIsUnlockedByForce(t *testing.T) {
 		require.Equal(t, lock.ReasonForced, over.Reason)
 		require.Equal(t, third.ID(), over.Hold)
 	})
+}
+
+// Holds that are to be apart are neither passed on nor shared, whichever of two locks asks for it.
+func TestHoldsThatAreApartHaveTheirOwnIDsOnTheNodes(t *testing.T) {
+	within := func(a, b *lock.Lease) bool {
+		return strings.HasPrefix(a.ID(), b.ID()+".") || strings.HasPrefix(b.ID(), a.ID()+".")
+	}
+	for name, of := range map[string]func(p *process, opts ...lock.Option) lock.Locker{
+		"reentrant": func(p *process, opts ...lock.Option) lock.Locker { return p.mutex(opts...) },
+		"fair":      func(p *process, opts ...lock.Option) lock.Locker { return p.queue(opts...) },
+		"writer":    func(p *process, opts ...lock.Option) lock.Locker { return readwrite.New(p.locks, "orders", opts...) },
+		"reader": func(p *process, opts ...lock.Option) lock.Locker {
+			return readwrite.New(p.locks, "orders", opts...).RLocker()
+		},
+		"permits": func(p *process, opts ...lock.Option) lock.Locker { return p.permits(1, opts...).Locker(1) },
+	} {
+		for _, apart := range [][2]bool{{false, false}, {true, true}, {true, false}, {false, true}} {
+			t.Run(fmt.Sprint(name, apart), func(t *testing.T) {
+				inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+					p := w.process()
+					var locks [2]lock.Locker
+					for i, own := range apart {
+						var opts []lock.Option
+						if own {
+							opts = append(opts, engine.Apart())
+						}
+						locks[i] = of(p, opts...)
+					}
+					before := of(w.process())
+					if name == "reader" { // for which readers wait
+						before = readwrite.New(w.process().locks, "orders")
+					}
+					other := w.lock(before)
+					one := wait(bg, locks[0])
+					synctest.Wait() // they wait in this order
+					two := wait(bg, locks[1])
+					time.Sleep(maxReign / 10)
+					require.NoError(t, other.Unlock(bg))
+					first := await(t, one).lease
+					if name != "reader" {
+						time.Sleep(maxReign / 10)
+						require.NoError(t, first.Unlock(bg))
+					}
+					second := await(t, two).lease
+					own := apart[0] || apart[1]
+					require.Equal(t, !own, within(first, second), "%s and %s", first.ID(), second.ID())
+					if own && name != "permits" {
+						s, err := locks[1].(lock.Inspector).Inspect(bg)
+						require.NoError(t, err)
+						if name == "reader" {
+							require.ElementsMatch(t, []string{first.ID(), second.ID()}, s.Readers)
+						} else {
+							require.Equal(t, second.ID(), s.Holder)
+							require.Equal(t, second.Token(), s.Token)
+						}
+					}
+					if name == "reader" {
+						require.NoError(t, first.Unlock(bg))
+					}
+					require.NoError(t, second.Unlock(bg))
+				})
+			})
+		}
+	}
 }

@@ -92,6 +92,14 @@ var electionMutants = []Mutant{
 		Tests:   "^TestWatchTellsEachChangeOnce$",
 	},
 	{
+		Name:    "a leadership is passed on within a process",
+		File:    "election/election.go",
+		Old:     "lock.WithNote(candidate), engine.Apart())\n",
+		New:     "lock.WithNote(candidate))\n	_ = engine.Apart\n",
+		Package: "election",
+		Tests:   "^TestTermsOfOneProcessAreToldAsTheyAre$",
+	},
+	{
 		Name:    "a name that is known later is not told",
 		File:    "election/leader.go",
 		Old:     "term.Hold != last.Hold || named)",

@@ -27,6 +27,11 @@ func New(c *lock.Client, k kind.Kind, name string, opts []lock.Option) Engine {
 	return kind.Make(c, k, name, opts).(Engine)
 }
 
+// Apart has each hold of the lock be one of its own on the nodes. Goroutines of one process neither pass the lock
+// on to each other nor share a hold, so each lease has an id and a token that the nodes know. It has no effect on
+// a re-entry.
+func Apart() lock.Option { return kind.Apart.(lock.Option) }
+
 // Wraps registers that a kind's public type wraps an Engine. It is called before main begins. Locks
 // of that type can be taken together without a goroutine for each; see [lock.TryTogether].
 func Wraps[M any](unwrap func(M) Engine) {

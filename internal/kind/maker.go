@@ -27,5 +27,8 @@ type Leases struct {
 // OfLeases is set by package lock, before main begins.
 var OfLeases Leases
 
+// Apart is a lock.Option, set by package lock before main begins. Only package engine should use it.
+var Apart any
+
 // Make calls the Maker that was provided. Only package engine should: it knows the types.
 func Make(client any, k Kind, name string, opts any) any { return maker(client, k, name, opts) }

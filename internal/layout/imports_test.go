@@ -92,8 +92,8 @@ var layers = map[string]layer{
 		reason: "a kind of lock is scripts for the engine; kinds stand side by side, and none goes past lock to the nodes",
 	},
 	"election": {
-		own:    []string{"fair", "internal/caption", "lock"},
-		reason: "an election is made of locks, and sees what their users see",
+		own:    []string{"fair", "internal/caption", "internal/engine", "lock"},
+		reason: "an election is made of locks, and sees what their users see; but a leadership is not passed on within a process, which is an option of kinds",
 	},
 	"internal/virtual": {
 		others: []string{goRedis, miniredis, gopherLua},
