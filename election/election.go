@@ -54,6 +54,7 @@ type Term struct {
 // Run stands as a candidate until ctx ends, and leads when it is elected: it calls lead with a
 // context that ends with ctx, and with the loss of the leadership. In case of a loss, the context's
 // cause is a [*lock.LeaseError]. The leadership is given back after lead has returned, or panicked.
+// Only the end of the client comes before that: wait for Run to return before [lock.Client.Close].
 //
 // Run returns when lead does: with lead's error itself, or joined with the error of giving the
 // leadership back. If lead returns nil, it resigns.
@@ -67,7 +68,9 @@ type Term struct {
 // must end ctx.
 //
 // If ctx ends before the candidate is elected, the error is a [*lock.AcquireError]. If the client
-// is closed, Run ends with [lock.ErrClosed].
+// is closed, the leadership and lead's context end at once, and Run ends with [lock.ErrClosed] when
+// lead has returned. [lock.Client.Shutdown] ends the Run of a candidate that waits so, and lets a
+// leader lead until lead returns or Shutdown's own context ends, which closes the client.
 func (e *Election) Run(ctx context.Context, lead func(ctx context.Context, term Term) error) error {
 	if e.invalid != nil {
 		return e.invalid

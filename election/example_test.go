@@ -49,10 +49,14 @@ func ExampleElection_Watch() {
 	locks, disconnect := connect()
 	defer disconnect()
 	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	leads, returned := make(chan struct{}), make(chan struct{})
+	defer func() { // before the client is closed, which would not wait for the leader
+		cancel()
+		<-returned
+	}()
 
-	leads := make(chan struct{})
 	go func() {
+		defer close(returned)
 		_ = election.New(locks, "scheduler", "web-3").Run(ctx, func(ctx context.Context, _ election.Term) error {
 			close(leads)
 			<-ctx.Done()

@@ -377,6 +377,81 @@ func TestAClosedClientEndsRun(t *testing.T) {
 	})
 }
 
+// A client that is shut down lets its leader finish, which has to be told to by the end of Run's context, and ends the
+// candidacy of whoever waits.
+func TestAShutdownWaitsForTheLeaderToReturn(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		first, second := w.candidate("first"), w.candidate("second")
+		ctx, stop := context.WithCancel(bg)
+		returned := false
+		ran := first.run(ctx, func(ctx context.Context, _ election.Term) error {
+			<-ctx.Done()
+			time.Sleep(time.Minute) // it cleans up
+			returned = true
+			return nil
+		})
+		waited := first.run(bg, follow)
+		alone := false
+		followed := second.run(bg, func(context.Context, election.Term) error {
+			alone = returned
+			return nil
+		})
+		shut := make(chan error, 1)
+		patience, cancel := context.WithTimeout(bg, 10*time.Minute)
+		defer cancel()
+		go func() { shut <- first.locks.Shutdown(patience) }()
+		require.ErrorIs(t, <-waited, lock.ErrClosed)
+		time.Sleep(3 * time.Minute)
+		require.Empty(t, shut, "it waits, and does not tell the leader to stop")
+		require.Empty(t, ran)
+		stop()
+		require.NoError(t, <-shut)
+		require.NoError(t, <-ran)
+		require.NoError(t, <-followed)
+		require.True(t, alone)
+	})
+}
+
+// A client that is closed takes the leadership away at once, as it does every lease.
+func TestACloseDoesNotWaitForTheLeaderToReturn(t *testing.T) {
+	for name, end := range map[string]func(*lock.Client) error{
+		"close": (*lock.Client).Close,
+		"shutdown without patience": func(c *lock.Client) error {
+			ctx, cancel := context.WithTimeout(bg, time.Second)
+			defer cancel()
+			return c.Shutdown(ctx)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorlds(t, func(t *testing.T, w *world) {
+				first, second := w.candidate("first"), w.candidate("second")
+				var work context.Context
+				ran := first.run(bg, func(ctx context.Context, _ election.Term) error {
+					work = ctx
+					<-ctx.Done()
+					time.Sleep(time.Minute) // it cleans up
+					return nil
+				})
+				followed := make(chan error, 1)
+				var ended error // the first leader's context, when the second one leads
+				go func() {
+					followed <- second.Run(bg, func(context.Context, election.Term) error {
+						ended = work.Err()
+						return nil
+					})
+				}()
+				synctest.Wait()
+				_ = end(first.locks)
+				require.NoError(t, <-followed)
+				require.ErrorIs(t, ended, context.Canceled)
+				require.Empty(t, ran, "it still cleans up")
+				require.ErrorIs(t, <-ran, lock.ErrClosed)
+				require.ErrorIs(t, context.Cause(work), lock.ErrClosed)
+			})
+		})
+	}
+}
+
 func TestACandidateNeedsAName(t *testing.T) {
 	inWorlds(t, func(t *testing.T, w *world) {
 		nobody := w.candidate("")

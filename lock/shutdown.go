@@ -8,7 +8,8 @@ import (
 
 // Shutdown ends the client gracefully. From now on no lock is granted, and every waiting Lock ends
 // with [ErrClosed]. Leases stay valid and renewed, and may be re-entered, until they are released
-// or lost. Once none is left, or when ctx ends, Shutdown calls [Client.Close].
+// or lost: Shutdown does not end their contexts, so tell work that would go on for ever to stop. Once
+// none is left, or when ctx ends, Shutdown calls [Client.Close].
 //
 // It returns nil if every lease had ended by itself. If ctx ended first, the remaining leases have
 // been taken from their holders, and the error wraps ctx's error, and Close's error if there was
