@@ -13,8 +13,10 @@ const (
 	// maxUnseen is about how long a goroutine waits for its turn within a tenure before it asks for
 	// a place on the nodes.
 	maxUnseen = 10 * time.Millisecond
-	// maxIdle is how long a tenure without writers keeps other processes from reading.
-	maxIdle = maxUnheard
+	// maxIdle is how long a tenure without writers keeps other processes from reading: at most, so it is reviewed
+	// for that earlier. The look may come maxUnseen late, and as much is left for telling the nodes.
+	maxIdle  = maxUnheard
+	idleLook = maxIdle - 2*maxUnseen
 )
 
 // reviewLater schedules review, if it is not scheduled already. Called with mu held.
@@ -38,7 +40,7 @@ func (t *tenure) review() {
 		now := time.Now()
 		ct.disband(func(_ int, p *place) bool { return !s.closed && now.Sub(p.came) >= maxUnseen })
 		does = ct.serve(t, false)
-		if next := ct.next(t); !t.reads && !s.writing && len(t.present) > 0 && now.Sub(s.wrote) >= maxIdle && (next == nil || !next.writes() && !s.closed) {
+		if next := ct.next(t); !t.reads && !s.writing && len(t.present) > 0 && now.Sub(s.wrote) >= idleLook && (next == nil || !next.writes() && !s.closed) {
 			does.reads = true
 			ct.readOn(t)
 		}

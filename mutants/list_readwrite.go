@@ -413,10 +413,26 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "a tenure in which nobody writes any more keeps others out",
 		File:    "lock/review.go",
-		Old:     "now.Sub(s.wrote) >= maxIdle &&",
+		Old:     "now.Sub(s.wrote) >= idleLook &&",
 		New:     "false &&",
 		Package: "readwrite",
 		Tests:   "^TestATenureInWhichNobodyWrites|^TestAProcessThatOnlyReads",
+	},
+	{
+		Name:    "a tenure in which nobody writes any more is looked at when others should have been told",
+		File:    "lock/review.go",
+		Old:     "idleLook = maxIdle - 2*maxUnseen",
+		New:     "idleLook = maxIdle",
+		Package: "readwrite",
+		Tests:   "^TestOthersMayReadSoonAfterTheLastWriter$",
+	},
+	{
+		Name:    "a tenure in which nobody writes any more is looked at too late for telling others in time",
+		File:    "lock/review.go",
+		Old:     "idleLook = maxIdle - 2*maxUnseen",
+		New:     "idleLook = maxIdle - maxUnseen",
+		Package: "readwrite",
+		Tests:   "^TestOthersMayReadSoonAfterTheLastWriter$",
 	},
 	{
 		Name:    "a closed tenure in which some read keeps others out",
