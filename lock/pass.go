@@ -117,9 +117,7 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 		t.stop(ReasonUnlocked)
 		return ends, 0
 	case t.due(now):
-		if ct.key.order == unordered {
-			ct.chance = t.chance()
-		}
+		ct.chance = t.chance()
 		t.stop(ReasonUnlocked)
 		return ends, 0
 	case r.last == r.top || r.stale(now):
@@ -168,9 +166,13 @@ func (t *tenure) due(now time.Time) bool {
 	return now.Sub(t.since) >= maxAlone
 }
 
-// chance is for how long others have a chance when it is their turn. Called with mu held.
+// chance is for how long others have a chance when it is their turn; 0: the nodes know whose turn it is. Called with
+// mu held.
 func (t *tenure) chance() time.Duration {
-	if t.reserve.deaf {
+	switch {
+	case t.contest.key.order != unordered:
+		return 0
+	case t.reserve.deaf:
 		return deafChance
 	}
 	return fairChance

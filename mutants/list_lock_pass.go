@@ -125,7 +125,7 @@ var lockPassMutants = []Mutant{
 	{
 		Name: "others have no chance after a tenure",
 		File: "lock/over.go",
-		Old: `		ct.wakeLater(fairChance, false)
+		Old: `		ct.wakeLater(ct.chance, false)
 `,
 		New: `		ct.wakeHead(false)
 `,
@@ -232,8 +232,8 @@ var lockPassMutants = []Mutant{
 	{
 		Name:    "who listens is not looked at",
 		File:    "lock/reserve.go",
-		Old:     "r.others = listeners > t.contest.listens()",
-		New:     "r.others = false",
+		Old:     "r.others, r.deaf = listeners > t.contest.listens(), deaf",
+		New:     "r.others, r.deaf = false, deaf",
 		Package: "lock",
 		Tests:   "^TestATenureEndsSoonAfterSomebodyElseWaits$",
 	},
