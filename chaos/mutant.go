@@ -223,8 +223,8 @@ func mutants() []Mutant {
 			By:   "progress",
 			Cell: transferring(1),
 			Edits: []Edit{{"multi/mutex.go",
-				"return cmp.Compare(rank(locks[i]), rank(locks[j]))",
-				"return 0 * cmp.Compare(rank(locks[i]), rank(locks[j]))"}},
+				"return cmp.Compare(ranks[i], ranks[j])",
+				"return 0 * cmp.Compare(ranks[i], ranks[j])"}},
 		},
 		{
 			Name: "a cancelled call for several names keeps and renews some of them",
