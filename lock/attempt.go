@@ -262,7 +262,7 @@ func (c *core) won(t *tenure, p *place, gone map[*tenure]Reason) bool {
 	t.contest = ct
 	ct.last = nil
 	ct.asking.Store(nil)
-	ct.chance = 0
+	ct.chance, ct.deaf = 0, false
 	if ct.rivals != nil {
 		ct.rivals.lost = 0
 	}

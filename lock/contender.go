@@ -51,6 +51,9 @@ func (c *contender) turn() (turn bool, behind *tenure) {
 		return false, behind
 	}
 	p.look, p.attempts = false, true
+	if wakes := p.contest.wakes; wakes != nil && isClosed(wakes.Ready()) {
+		c.checked = true // no release after this attempt is missed
+	}
 	return true, nil
 }
 

@@ -35,6 +35,8 @@ type contest struct {
 	wakes  *waiter.Subscription // nil: none
 	rivals *rivals              // nil: none was heard of
 	chance time.Duration        // for how long others have one since this process has let the name go; 0: they have none
+	deaf   bool                 // some of those cannot hear that it has
+	later  *time.Timer          // wakes the head if no message does before; nil: none
 	// Of queuers.
 	unpredictable bool        // the next one cannot be guessed
 	heartbeats    *heartbeats // nil: none

@@ -103,7 +103,7 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	}
 	next, r := ct.follower(t), &t.reserve
 	usurped := ct.has(t.id) != t // an attempt of this process has found the name free
-	ct.chance, t.vacant = 0, false
+	ct.chance, ct.deaf, t.vacant = 0, false, false
 	switch {
 	case len(t.present) > 0:
 		return passed, 0 // others that read within it have come meanwhile
@@ -117,7 +117,7 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 		t.stop(ReasonUnlocked)
 		return ends, 0
 	case t.due(now):
-		ct.chance = t.chance()
+		ct.chance, ct.deaf = t.chance(), r.deaf
 		t.stop(ReasonUnlocked)
 		return ends, 0
 	case r.last == r.top || r.stale(now):
@@ -166,16 +166,16 @@ func (t *tenure) due(now time.Time) bool {
 	return now.Sub(t.since) >= maxAlone
 }
 
-// chance is for how long others have a chance when it is their turn; 0: the nodes know whose turn it is. Called with
-// mu held.
+// chance is for how long others have a chance when it is their turn; 0: the nodes know whose turn it is. The release has
+// to reach the nodes, its message those that wait, and their requests the nodes. Called with mu held.
 func (t *tenure) chance() time.Duration {
 	switch {
 	case t.contest.key.order != unordered:
 		return 0
 	case t.reserve.deaf:
-		return deafChance
+		return deafChance + 2*t.reserve.trip
 	}
-	return fairChance
+	return fairChance + 2*t.reserve.trip
 }
 
 // finish ends a tenure without a hold in progress.

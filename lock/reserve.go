@@ -136,6 +136,7 @@ func (t *tenure) answered(b *redlock.Ballot, last int64) {
 	r.asking, r.failed = false, !b.Won()
 	if b.Won() {
 		r.top, r.heard = max(r.top, last), time.Now()
+		r.trip = r.heard.Sub(r.asked)
 		r.others, r.deaf = listeners > t.contest.listens(), deaf
 	}
 	p, asks := passed, int64(0)

@@ -206,6 +206,28 @@ func TestClosedClientEndsItsWaiters(t *testing.T) {
 	})
 }
 
+// Only the first one has to ask again when the subscription is confirmed: a release before that has told nobody.
+func TestWhoIsNextAsksOnce(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		w.lock(w.process().mutex())
+		p := w.process()
+		ctx, cancel := context.WithCancel(bg)
+		first := wait(ctx, p.mutex())
+		synctest.Wait()
+		next := wait(bg, p.mutex())
+		time.Sleep(time.Second)
+		require.Len(t, since(w.nodes[0], time.Now().Add(-900*time.Millisecond), acquireRuns), 0)
+		require.Len(t, w.nodes[0].Commands(acquireRuns), 3, "the holder's, and two of the first one")
+		start := time.Now()
+		cancel()
+		require.Error(t, (<-first).err)
+		time.Sleep(time.Second)
+		require.Len(t, since(w.nodes[0], start.Add(-time.Nanosecond), acquireRuns), 1)
+		require.NoError(t, p.locks.Close())
+		require.Error(t, (<-next).err)
+	})
+}
+
 // Close ends the hold and its waiters together, and the waiters still say what they waited for.
 func TestWhoWaitsBehindAHoldOfAClientThatClosesSaysSo(t *testing.T) {
 	for kind := range kinds {

@@ -4,7 +4,7 @@ import "time"
 
 const (
 	// fairChance is the longest time for which this process's own waiters then leave the name to the
-	// others; a message wakes them earlier, as it wakes the others.
+	// others, but for the time that messages take; a message wakes them earlier, as it wakes the others.
 	fairChance = 20 * time.Millisecond
 	// deafLook is how often a contender looks that cannot hear of the end of a hold.
 	deafLook = 250 * time.Millisecond
@@ -20,17 +20,27 @@ func (ct *contest) wakeHead(look bool) {
 	}
 }
 
-// wakeLater wakes the contender at the head after a while, if nothing does before. Called with mu
-// held.
+// wakeLater wakes the contender at the head after a while, if there is one now. A message that comes before does it
+// instead: a second wake would have the head ask in the middle of somebody's hold, and a request that is under way
+// when that ends is ahead of those of others. Called with mu held.
 func (ct *contest) wakeLater(pause time.Duration, look bool) {
+	ct.calm()
 	if len(ct.queue) == 0 {
 		return
 	}
-	time.AfterFunc(pause, func() {
+	ct.later = time.AfterFunc(pause, func() {
 		ct.client.mu.Lock()
 		defer ct.client.mu.Unlock()
 		ct.wakeHead(look)
 	})
+}
+
+// calm takes back a wakeLater. Called with mu held.
+func (ct *contest) calm() {
+	if ct.later != nil {
+		ct.later.Stop()
+		ct.later = nil
+	}
 }
 
 // published makes the head look after a release somewhere, or when messages were missed.
@@ -43,7 +53,7 @@ func (ct *contest) published(id string) {
 	// A release of this process has woken the head already, without the detour through Redis,
 	// unless the nodes were late to learn of it. A release of the present holder is somebody's
 	// ForceUnlock.
-	if ct.client.made(id) && (ct.last == nil || ct.last.holder != id) && ct.chance != fairChance &&
+	if ct.client.made(id) && (ct.last == nil || ct.last.holder != id) && (ct.chance == 0 || ct.deaf) &&
 		(ct.tenure == nil || ct.tenure.id != id) {
 		return
 	}
@@ -51,6 +61,7 @@ func (ct *contest) published(id string) {
 		ct.wakeLater(pause, true)
 		return
 	}
+	ct.calm()
 	ct.wakeHead(true)
 }
 

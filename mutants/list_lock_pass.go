@@ -3,6 +3,30 @@ package main
 // lockPassMutants are bugs in how a name is passed on within a tenure, and in what bounds that.
 var lockPassMutants = []Mutant{
 	{
+		Name:    "others have no time for what they send",
+		File:    "lock/pass.go",
+		Old:     "return fairChance + 2*t.reserve.trip",
+		New:     "return fairChance",
+		Package: "lock",
+		Tests:   "^TestProcessesThatAreFarAwayTakeTurns$",
+	},
+	{
+		Name:    "a message leaves the wake that it has forestalled",
+		File:    "lock/wake.go",
+		Old:     "		ct.later.Stop()\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestProcessesThatAreFarAwayTakeTurns$",
+	},
+	{
+		Name:    "each contender asks twice",
+		File:    "lock/contender.go",
+		Old:     "		c.checked = true // no",
+		New:     "		// no",
+		Package: "lock",
+		Tests:   "^TestWhoIsNextAsksOnce$",
+	},
+	{
 		Name:    "who cannot hear does not say so",
 		File:    "lock/contender.go",
 		Old:     "		c.sayDeaf()\n",
@@ -21,7 +45,7 @@ var lockPassMutants = []Mutant{
 	{
 		Name:    "the own message ends the chance of those that do not hear it",
 		File:    "lock/wake.go",
-		Old:     "ct.chance != fairChance &&",
+		Old:     "(ct.chance == 0 || ct.deaf) &&",
 		New:     "ct.chance == 0 &&",
 		Package: "lock",
 		Tests:   "^TestAProcessThatCannotHearHasItsTurn$",
