@@ -79,7 +79,7 @@ func (c *contender) wait(d *denial) error {
 	}
 	// Waiters must not all try at once, nor at the very moment the key expires.
 	pause := poll - rand.N(poll/3)
-	if !isClosed(wakes.Ready()) {
+	if c.behind == nil && !isClosed(wakes.Ready()) {
 		// The process that has it is to leave it alone for so long now and then.
 		c.sayDeaf()
 		pause = deafLook - rand.N(deafLook/5)

@@ -764,6 +764,31 @@ func TestAProcessThatCannotHearHasItsTurn(t *testing.T) {
 	}
 }
 
+// Nor can they hear each other, but goroutines of one process need not.
+func TestAProcessThatIsAloneAndCannotHearLeavesTheNameToNobody(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		each(w.nodes, func(n *virtual.Node) { n.Refuse(virtual.Name("SUBSCRIBE")) })
+		p := w.process()
+		var goroutines sync.WaitGroup
+		for range 3 {
+			goroutines.Go(func() {
+				for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+					start := time.Now()
+					l, err := p.mutex().Lock(bg)
+					assert.NoError(t, err)
+					assert.Less(t, time.Since(start), 150*time.Millisecond)
+					time.Sleep(5 * time.Millisecond)
+					assert.NoError(t, l.Unlock(bg))
+				}
+			})
+		}
+		goroutines.Wait()
+		for _, n := range w.nodes {
+			require.Empty(t, n.Commands(runs(lua.Deaf{})))
+		}
+	})
+}
+
 func TestWhoComesToAProcessThatWasAloneHasAChance(t *testing.T) {
 	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
 		const trip, alone, chances = 800 * time.Microsecond, 40, 30

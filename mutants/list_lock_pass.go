@@ -3,6 +3,14 @@ package main
 // lockPassMutants are bugs in how a name is passed on within a tenure, and in what bounds that.
 var lockPassMutants = []Mutant{
 	{
+		Name:    "goroutines of one process take each other for deaf",
+		File:    "lock/contender.go",
+		Old:     "if c.behind == nil && !isClosed(wakes.Ready()) {",
+		New:     "if !isClosed(wakes.Ready()) {",
+		Package: "lock",
+		Tests:   "^TestAProcessThatIsAloneAndCannotHearLeavesTheNameToNobody$",
+	},
+	{
 		Name:    "others have no time for what they send",
 		File:    "lock/pass.go",
 		Old:     "return fairChance + 2*t.reserve.trip",
