@@ -15,9 +15,9 @@
 // A leader should know:
 //
 //   - As long as the client is open, the leadership is given back only after the function that leads
-//     has returned, for whatever reason it returns. A function that continues after its context has ended keeps the leadership
-//     as long as it can be renewed: nobody else leads while it cleans up, and nobody else leads
-//     while it hangs. [lock.WithMaxHold] limits that.
+//     has returned, for whatever reason it returns. A function that continues after its context has
+//     ended keeps the leadership as long as it can be renewed: nobody else leads while it cleans up,
+//     and nobody else leads while it hangs. [lock.WithMaxHold] limits that.
 //   - Closing the client ends a leadership at once, like every lease, even while the function still
 //     cleans up. So end the context given to [Election.Run], and wait for Run to return, before
 //     [lock.Client.Close]. [lock.Client.Shutdown] waits for the leader for as long as its own context

@@ -166,8 +166,9 @@ func closeTime(nodeTimeout time.Duration) time.Duration { return max(3*time.Seco
 
 // Close releases all held locks, ends every waiting Lock with [ErrClosed], and stops and joins
 // everything that the client started. Leases end with [ErrReleased], which is also an ErrClosed. It
-// never closes the nodes' clients. It does not wait for the work under the leases, whose contexts it ends: others can
-// have the locks while that work still cleans up. End the work before, or use [Client.Shutdown]. A second Close waits for what the first one does at the nodes, and returns nil.
+// never closes the nodes' clients. It does not wait for the work under the leases, whose contexts it
+// ends: others can have the locks while that work still cleans up. End the work before, or use
+// [Client.Shutdown]. A second Close waits for what the first one does at the nodes, and returns nil.
 //
 // Close takes no longer than about a dozen node timeouts, or three seconds if those are shorter, whatever the
 // nodes and the log handler do, plus 100 µs for each held lease.

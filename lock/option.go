@@ -158,9 +158,8 @@ func WithTokenRetention(d time.Duration) ClientOption {
 // server may have forgotten a lock that somebody holds, and must stay out until every such lock has
 // ended. d must be at least the largest TTL in use, on any client of the nodes; a node may stay out
 // for a second longer. Meanwhile holders keep their leases from the other nodes, and from those of
-// their holds that the server still has. An error that
-// wraps redlock.ErrRestarted names the nodes that stay out, and so does Inspect. If the server came
-// back with an old snapshot, the guard also makes its fencing counters skip the tokens that were
+// their holds that the server still has. An error that wraps redlock.ErrRestarted names the nodes
+// that stay out, and so does Inspect. If the server came back with an old snapshot, the guard also makes its fencing counters skip the tokens that were
 // granted since, provided that no two nodes' clocks differ by more than d. It does not protect from a
 // server that has been up for longer, and takes over a node's address while locks are held.
 //

@@ -31,8 +31,9 @@ local function drop(queue, waiters, id)
 end
 
 -- Forgets what the hash of waiters has of holds that are not in key, but for the one called id. Their processes
--- died before it was known whether they last, and others keep the hash for as long as the name is in use. A sample
--- is enough: with few of them there is no need, and with many it finds them. Who may not take one leaves them.
+-- died, or could not reach this node, before they said whether they last, and others keep the hash for as long as the
+-- name is in use. A sample is enough: with few of them there is no need, and with many it finds them. Who may not
+-- take one leaves them.
 local function forget(key, waiters, id)
   for _ = 1, 10 do
     local fields = redis.pcall('HRANDFIELD', waiters, 100)

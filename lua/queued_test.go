@@ -32,6 +32,14 @@ func first(reply any) any {
 	return reply
 }
 
+// stand has the first of these holds have the lock, and the others wait for it in this order.
+func (f *frozen) stand(ask func(string, lua.Ticket, int64) lua.Call, holds ...string) {
+	f.t.Helper()
+	for i, hold := range holds {
+		f.run(ask(hold, proposal(0), int64(min(i, 1)))) // that of the holder cannot be given back
+	}
+}
+
 // record is what is written about the grant of a hold: its round, and the ticket it waited with.
 func (f *frozen) record(hold string) string {
 	return f.client.HGet(bg, orders.Waiters(), hold+" round").Val()
@@ -96,10 +104,10 @@ func TestASignOfLifeIsNoTurn(t *testing.T) {
 			t.Parallel()
 			f := freeze(t)
 			holder, head, second := "b:1"+k.mark, "a:1"+k.mark, "c:1"+k.mark
-			if kind == "readers" {
+			if kind == "readers" { // the two would enter together
 				holder, second = writer2, "c:1w"
 			}
-			f.run(k.ask(holder, proposal(0), 0), k.ask(head, proposal(0), 1), k.ask(second, proposal(0), 1))
+			f.stand(k.ask, holder, head, second)
 			f.listen(line.Channel + "a")
 			f.heard()
 			require.Equal(t, []any{}, f.run(k.beat(head, second)), "somebody has it")
@@ -125,7 +133,7 @@ func TestWhoAsksIsToldWhenTheDeadAreDropped(t *testing.T) {
 			if kind == "readers" {
 				holder, head = writer2, "a:1w"
 			}
-			f.run(k.ask(holder, proposal(0), 0), k.ask(head, proposal(0), 1), k.ask(second, proposal(0), 1))
+			f.stand(k.ask, holder, head, second)
 			f.run(k.end(holder, 0)) // nobody listens
 			reply := f.run(k.ask(second, proposal(0), 2)).([]any)
 			until := reply[0]
