@@ -163,6 +163,7 @@ func (t *tenure) confirmToken(ctx context.Context, token int64, unsent time.Dura
 			Token:     token,
 			Retention: t.engine.client.retention,
 			Round:     t.round,
+			Guard:     t.engine.client.guard,
 		}.Call(),
 		Yes:    lua.ParseFenced,
 		Urgent: true,

@@ -100,6 +100,8 @@ func (t *tenure) extension(ttl time.Duration) redlock.Motion {
 		Token:     token,
 		Retention: t.engine.client.retention,
 		Queued:    t.engine.order == queued,
+		Round:     t.round,
+		Guard:     t.engine.client.guard,
 		Noted:     noted,
 	}
 	m := redlock.Motion{

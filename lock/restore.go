@@ -73,6 +73,8 @@ func (t *tenure) restoration(ttl time.Duration) redlock.Motion {
 		// Later answers do not count.
 		Uptime: max(time.Since(since)+g.NodeTimeout(), t.engine.client.guard),
 		Queued: t.engine.order == queued,
+		Round:  t.round,
+		Guard:  t.engine.client.guard,
 	}
 	call := r.Call()
 	if k := t.engine.shared; k != nil {

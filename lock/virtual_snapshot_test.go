@@ -2,10 +2,12 @@ package lock_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
@@ -73,6 +75,54 @@ func TestANodeThatRestartsWithAWaitersOldGrantGrantsItNothing(t *testing.T) {
 	}
 }
 
+// A node may also come back with such a grant once the waiter has the lock by others. What it has is not of this lease: it may
+// have granted the lock to another before it was killed, who only needs one more node (spec/guard.pml).
+func TestAnOldGrantOfANodeThatRestartsConfirmsNoLease(t *testing.T) {
+	for kind, of := range queuers {
+		for _, extends := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, extended by hand %t", kind, extends), func(t *testing.T) {
+				inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+					guard := lock.WithRestartGuard(defaultTTL)
+					waits, holds := w.process(guard), w.process(guard)
+					time.Sleep(defaultTTL + 2*time.Second) // the nodes are old enough
+					holder := of(holds)
+					if kind == "read" {
+						holder = readwrite.New(holds.locks, "orders")
+					}
+					held := w.lock(holder)
+					waiting := wait(bg, of(waits))
+					time.Sleep(1200 * time.Millisecond) // it asks, and is refused
+					require.NoError(t, held.Unlock(bg))
+					got := await(t, waiting)
+					require.NoError(t, got.err)
+					time.Sleep(defaultTTL / 2) // a renewal has given it to every node
+
+					last := w.nodes[len(w.nodes)-1]
+					i := slices.IndexFunc(w.nodes, func(n *virtual.Node) bool { return n.Memory().HGet(keys.Lock, got.lease.ID()) != "" })
+					require.GreaterOrEqual(t, i, 0)
+					before := snapshot(t, w.nodes[i])
+					last.Flush()
+					before(last)
+					last.Memory().HSet(keys.Waiters(), got.lease.ID()+" round", "1 0")
+					last.Memory().SetTTL(keys.Waiters(), defaultTTL)
+					last.Reboot()
+					for i := range len(w.nodes) / 2 { // which would make a quorum without it
+						waits.Cut(i, true)
+					}
+					if extends {
+						for range 3 { // a connection of before the restart has to be found out first
+							require.ErrorIs(t, got.lease.Extend(bg, defaultTTL), lock.ErrNoQuorum)
+						}
+						return
+					}
+					awaitEnd(t, got.lease)
+					require.Equal(t, lock.ReasonNotRenewed, reasonOf(t, got.lease, got.lease.Err()))
+				})
+			})
+		}
+	}
+}
+
 // One node knows that the lock was ended by force, one was not reached by that, and one has forgotten it.
 func TestAHoldThatWasEndedByForceIsLostThoughAQuorumHasIt(t *testing.T) {
 	kinds := map[string]func(*process, ...lock.Option) lock.Locker{
@@ -101,7 +151,7 @@ func TestAHoldThatWasEndedByForceIsLostThoughAQuorumHasIt(t *testing.T) {
 					require.True(t, ended)
 					synctest.Wait()
 					last.Flush()
-					before()
+					before(last)
 					last.Reboot()
 					if c.late {
 						w.nodes[len(w.nodes)-2].SetDelay(20*time.Millisecond, 20*time.Millisecond)
@@ -119,37 +169,37 @@ func TestAHoldThatWasEndedByForceIsLostThoughAQuorumHasIt(t *testing.T) {
 	}
 }
 
-// snapshot returns a function that gives n again what it has now.
-func snapshot(t *testing.T, n *virtual.Node) (restore func()) {
+// snapshot returns a function that gives a node what n has now.
+func snapshot(t *testing.T, n *virtual.Node) (restore func(*virtual.Node)) {
 	t.Helper()
 	m := n.Memory()
-	var all []func()
+	var all []func(*miniredis.Miniredis)
 	for _, key := range m.Keys() {
 		ttl := m.TTL(key)
 		switch m.Type(key) {
 		case "string":
 			text, err := m.Get(key)
 			require.NoError(t, err)
-			all = append(all, func() { require.NoError(t, m.Set(key, text)) })
+			all = append(all, func(m *miniredis.Miniredis) { require.NoError(t, m.Set(key, text)) })
 		case "hash":
 			fields, err := m.HKeys(key)
 			require.NoError(t, err)
 			for _, field := range fields {
 				text := m.HGet(key, field)
-				all = append(all, func() { m.HSet(key, field, text) })
+				all = append(all, func(m *miniredis.Miniredis) { m.HSet(key, field, text) })
 			}
 		case "zset":
 			members, err := m.SortedSet(key)
 			require.NoError(t, err)
 			for member, score := range members {
-				all = append(all, func() { _, err := m.ZAdd(key, score, member); require.NoError(t, err) })
+				all = append(all, func(m *miniredis.Miniredis) { _, err := m.ZAdd(key, score, member); require.NoError(t, err) })
 			}
 		}
-		all = append(all, func() { m.SetTTL(key, ttl) })
+		all = append(all, func(m *miniredis.Miniredis) { m.SetTTL(key, ttl) })
 	}
-	return func() {
+	return func(n *virtual.Node) {
 		for _, again := range all {
-			again()
+			again(n.Memory())
 		}
 	}
 }

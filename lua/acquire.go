@@ -44,6 +44,15 @@ func withGuard(args []any, guard time.Duration) []any {
 	return args
 }
 
+// withRound appends the arguments that have a server which may have its data from a snapshot tell what it has of an
+// earlier request of a hold from what it has of the one that was granted.
+func withRound(args []any, round int64, guard time.Duration) []any {
+	if round > 0 && guard > 0 {
+		args = append(args, round, Millis(guard))
+	}
+	return args
+}
+
 // Acquired is what acquire.lua answers.
 type Acquired struct {
 	Token  int64         // > 0: granted

@@ -11,13 +11,15 @@ type Extend struct {
 	Token     int64
 	Retention time.Duration // life of an idle fencing counter
 	Queued    bool          // the hold came out of a fair queue
+	Round     int64         // number of the request that a quorum granted; 0: the hold did not wait
+	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
 	Noted     bool          // the hold has a note
 	Narrow    bool          // leave the counter alone: it is where the hold is not, as a Cluster moves both
 }
 
 // Call makes the call.
 func (e Extend) Call() Call {
-	args := newCall(extendScript, 5, 5)
+	args := newCall(extendScript, 5, 7)
 	args = append(args, e.Keys.Lock)
 	if !e.Narrow {
 		args = append(args, e.Keys.Token(), e.Keys.Void())
@@ -30,7 +32,7 @@ func (e Extend) Call() Call {
 	}
 	args[2] = len(args) - 3
 	args = append(args, e.Hold, Millis(e.TTL), e.Token, Millis(e.Retention), e.Count)
-	return Call{script: extendScript, args: args}
+	return Call{script: extendScript, args: withRound(args, e.Round, e.Guard)}
 }
 
 // Extended is what extend.lua and restore.lua answer.

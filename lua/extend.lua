@@ -11,6 +11,9 @@
 -- ARGV[3] fencing token of the hold
 -- ARGV[4] life of an idle fencing counter, milliseconds
 -- ARGV[5] hold count
+-- ARGV[6] number of the request that a quorum granted; absent, as the next one: there is no guard, or
+--   the hold did not wait
+-- ARGV[7] how long a restarted server must not grant, milliseconds
 --
 -- Returns 1    extended
 -- Returns 0    the hold is not there and the lock is free
@@ -27,6 +30,13 @@ if not count then
     return -2
   end
   return -redis.call('EXISTS', KEYS[1])
+end
+if ARGV[6] then
+  -- uses place, former
+  local young = former(KEYS[4], ARGV[1], ARGV[6], ARGV[7])
+  if young then
+    return young
+  end
 end
 -- uses extended
 extend(KEYS[1], KEYS[2], KEYS[4], KEYS[5], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], count)

@@ -8,6 +8,7 @@
 -- ARGV[2] fencing token of the hold
 -- ARGV[3] life of an idle fencing counter, milliseconds
 -- ARGV[4] number of the request that a quorum granted; of a fair lock only
+-- ARGV[5] how long a restarted server must not grant, milliseconds; absent: no guard
 --
 -- Returns 1   the counter is at least the token
 -- Returns 0   the hold is not there, nothing was written
@@ -23,6 +24,13 @@ end
 -- A yield of an earlier round may still come, and would take this token back.
 if KEYS[3] then
   -- uses place
+  if ARGV[5] then
+    -- uses former
+    local young = former(KEYS[3], ARGV[1], ARGV[4], ARGV[5])
+    if young then
+      return young
+    end
+  end
   local last, ticket = granted(KEYS[3], ARGV[1])
   if last and last < tonumber(ARGV[4]) then
     grant(KEYS[3], ARGV[1], ARGV[4], ticket)

@@ -80,7 +80,9 @@ func TestNothingIsGivenByAServerThatIsTooYoung(t *testing.T) {
 			return c.Call()
 		},
 		"permit's repair": func(d time.Duration) lua.Call {
-			return lua.PermitRepair{PermitExtend: permitHeld("a:1p1/2", ttl, 7, "0"), Guard: d}.Call()
+			held := permitHeld("a:1p1/2", ttl, 7, "0")
+			held.Guard = d
+			return lua.PermitRepair{PermitExtend: held}.Call()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -119,4 +121,106 @@ func TestNothingIsGivenByAServerThatIsTooYoung(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A server that has restarted too lately may have a hold as of a request whose grant was given back since: others may
+// have had the lock, and be forgotten. It confirms only a hold that was asked for no earlier than the grant that counts.
+func TestAServerThatIsTooYoungConfirmsNoGrantOfAnEarlierRequest(t *testing.T) {
+	t.Parallel()
+	const (
+		up   = 24 * time.Hour // of a server that stands still
+		slot = "a:1p1/2"
+	)
+	held := func(round int64, d time.Duration) lua.PermitExtend {
+		e := permitHeld(slot, ttl, 7, "0")
+		e.Round, e.Guard = round, d
+		return e
+	}
+	asked := map[string]lua.Call{ // in their first round
+		"fair":   lua.FairAcquire{Fair: line, Hold: mine, TTL: ttl, Retention: kept, Wait: true, Round: 1}.Call(),
+		"writer": lua.RWAcquire{RW: rw, Hold: writer, TTL: ttl, Retention: kept, Wait: true, Round: 1}.Call(),
+		"reader": lua.RWAcquire{RW: rw, Hold: reader, TTL: ttl, Retention: kept, Wait: true, Round: 1}.Call(),
+		"permit": func() lua.Call {
+			c := permitCall(slot, ttl)
+			c.Wait, c.Round = true, 1
+			return c.Call()
+		}(),
+	}
+	for name, of := range map[string]struct {
+		kind string
+		call func(round int64, d time.Duration) lua.Call
+	}{
+		"extend": {"fair", func(round int64, d time.Duration) lua.Call {
+			return lua.Extend{Keys: orders, Hold: mine, Count: 1, TTL: ttl, Token: 7, Retention: kept, Queued: true, Round: round, Guard: d}.Call()
+		}},
+		"restore": {"fair", func(round int64, d time.Duration) lua.Call {
+			return lua.Restore{Keys: orders, Hold: mine, Count: 1, TTL: ttl, Token: 7, Retention: kept, Queued: true, Round: round, Guard: d}.Call()
+		}},
+		"fence": {"fair", func(round int64, d time.Duration) lua.Call {
+			return lua.Fence{Keys: orders, Hold: mine, Token: 7, Retention: kept, Round: round, Guard: d}.Call()
+		}},
+		"writer's extend": {"writer", func(round int64, d time.Duration) lua.Call {
+			return lua.RWExtend{RW: rw, Hold: writer, Count: 1, TTL: ttl, Token: 7, Retention: kept, Round: round, Guard: d}.Call()
+		}},
+		"reader's extend": {"reader", func(round int64, d time.Duration) lua.Call {
+			return lua.RWExtend{RW: rw, Hold: reader, Count: 1, TTL: ttl, Token: 7, Retention: kept, Reads: true, Round: round, Guard: d}.Call()
+		}},
+		"writer's restore": {"writer", func(round int64, d time.Duration) lua.Call {
+			return lua.RWRestore{RW: rw, Hold: writer, Count: 1, TTL: ttl, Token: 7, Retention: kept, Round: round, Guard: d}.Call()
+		}},
+		"reader's restore": {"reader", func(round int64, d time.Duration) lua.Call {
+			return lua.RWRestore{RW: rw, Hold: reader, Count: 1, TTL: ttl, Token: 7, Retention: kept, Reads: true, Round: round, Guard: d}.Call()
+		}},
+		"permit's extend": {"permit", func(round int64, d time.Duration) lua.Call { return held(round, d).Call() }},
+		"permit's restore": {"permit", func(round int64, d time.Duration) lua.Call {
+			return lua.PermitRestore{PermitExtend: held(round, d)}.Call()
+		}},
+		"permit's fence": {"permit", func(round int64, d time.Duration) lua.Call {
+			return lua.PermitFence{Permit: permit, Hold: slot, Token: 7, Retention: kept, Slots: "0", Round: round, Guard: d}.Call()
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, c := range []struct {
+				what  string
+				round int64
+				guard time.Duration
+				lasts bool // it is known to
+				sure  bool
+			}{
+				{"of an earlier request", 2, up + time.Second, false, false},
+				{"of this request", 1, up + time.Second, false, true},
+				{"that lasts", 2, up + time.Second, true, true},
+				{"of an earlier request, on a server that is old enough", 2, up - time.Second, false, true},
+			} {
+				f := freeze(t)
+				f.run(asked[of.kind])
+				if c.lasts {
+					f.memory.HDel(orders.Waiters(), mine+" round")
+					f.memory.HDel(orders.Waiters(), writer+" round")
+					f.memory.HDel(orders.Waiters(), reader+" round")
+					f.memory.HDel(orders.Waiters(), slot+" round")
+				}
+				before := f.contents()
+				reply, err := of.call(c.round, c.guard).Run(bg, f.client)
+				if c.sure {
+					require.NoError(t, err, c.what)
+					require.NotEqual(t, int64(0), reply, c.what)
+					continue
+				}
+				require.ErrorContains(t, err, "RESTARTED 86400 s ago", c.what)
+				require.Equal(t, before, f.contents(), c.what)
+			}
+		})
+	}
+
+	// As a slot of a Cluster moves, what is known of a hold is out of reach: a server that is too young is not believed.
+	f := freeze(t)
+	f.run(asked["fair"])
+	narrow := func(d time.Duration) lua.Call {
+		return lua.Extend{Keys: orders, Hold: mine, Count: 1, TTL: ttl, Token: 7, Retention: kept, Queued: true, Round: 1, Guard: d, Narrow: true}.Call()
+	}
+	_, err := narrow(up+time.Second).Run(bg, f.client)
+	require.ErrorContains(t, err, "RESTARTED 86400 s ago")
+	require.Equal(t, int64(1), f.run(narrow(up-time.Second)))
 }

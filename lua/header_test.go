@@ -14,7 +14,7 @@ import (
 )
 
 // libraries stand in scripts and have headers of their own kind.
-var libraries = []string{"clock", "guard", "noted", "unnote", "token", "unmint", "written", "extended", "place", "queue", "run", "rw", "permits"}
+var libraries = []string{"clock", "guard", "former", "noted", "unnote", "token", "unmint", "written", "extended", "place", "queue", "run", "rw", "permits"}
 
 // calls has one of each script with all its arguments, about a lock called "name", as
 // headers call it.
@@ -25,16 +25,16 @@ func calls(t *testing.T) map[string]Call {
 	fair := Fair{Keys: keys, Channel: ClientChannels("lock")}
 	rw := RW{Fair: fair}
 	permit := Permit{Fair: fair}
-	held := PermitExtend{Permit: permit}
+	held := PermitExtend{Permit: permit, Round: 1, Guard: time.Second}
 	all := make(map[string]Call)
 	for _, c := range []interface{ Call() Call }{
-		Acquire{Keys: keys, Guard: time.Second, Noted: true}, Release{Keys: keys, Mark: time.Second, Undo: true, Noted: true}, Extend{Keys: keys, Noted: true}, Fence{Keys: keys, Round: 1},
-		Reserve{Keys: keys}, Repair{Keys: keys, Guard: time.Second}, Restore{Keys: keys, Queued: true}, Inspect{Keys: keys, Guard: time.Second}, Deaf{Keys: keys}, Force{Keys: keys}, Forced{Keys: keys}, Note{Keys: keys}, Keep{Fair: fair, Queued: true, Noted: true}, Probe{}, Ready{Keys: keys, Guard: time.Second}, Holds{Keys: keys}, Server{Keys: keys},
+		Acquire{Keys: keys, Guard: time.Second, Noted: true}, Release{Keys: keys, Mark: time.Second, Undo: true, Noted: true}, Extend{Keys: keys, Round: 1, Guard: time.Second, Noted: true}, Fence{Keys: keys, Round: 1, Guard: time.Second},
+		Reserve{Keys: keys}, Repair{Keys: keys, Guard: time.Second}, Restore{Keys: keys, Queued: true, Round: 1, Guard: time.Second}, Inspect{Keys: keys, Guard: time.Second}, Deaf{Keys: keys}, Force{Keys: keys}, Forced{Keys: keys}, Note{Keys: keys}, Keep{Fair: fair, Queued: true, Noted: true}, Probe{}, Ready{Keys: keys, Guard: time.Second}, Holds{Keys: keys}, Server{Keys: keys},
 		FairAcquire{Fair: fair, Guard: time.Second, Noted: true}, FairRelease{Fair: fair, Undo: true, Noted: true, Served: []string{"one"}}, FairYield{Fair: fair}, FairSettle{Fair: fair}, FairBeat{Fair: fair, Holds: []string{"one"}},
 		RWAcquire{RW: rw, Guard: time.Second, Noted: true}, RWRelease{RW: rw, Hold: "1w", Token: 7, Noted: true}, RWYield{RW: rw}, RWSettle{RW: rw}, RWBeat{RW: rw, Holds: []string{"one"}},
-		RWExtend{RW: rw, Noted: true}, RWRestore{RW: rw}, RWRepair{RW: rw, Guard: time.Second}, RWKeep{RW: rw, Token: 7, Noted: true}, RWLook{RW: rw}, RWReserve{RW: rw},
+		RWExtend{RW: rw, Round: 1, Guard: time.Second, Noted: true}, RWRestore{RW: rw, Round: 1, Guard: time.Second}, RWRepair{RW: rw, Guard: time.Second}, RWKeep{RW: rw, Token: 7, Noted: true}, RWLook{RW: rw}, RWReserve{RW: rw},
 		PermitAcquire{Permit: permit, Guard: time.Second}, PermitRelease{Permit: permit}, PermitYield{Permit: permit}, PermitSettle{Permit: permit}, PermitBeat{Permit: permit, Holds: []string{"one"}},
-		held, PermitRestore{PermitExtend: held}, PermitRepair{PermitExtend: held, Guard: time.Second}, PermitKeep{Permit: permit}, PermitFence{Permit: permit}, PermitReserve{Permit: permit}, PermitNote{Permit: permit}, PermitInspect{Permit: permit, Guard: time.Second},
+		held, PermitRestore{PermitExtend: held}, PermitRepair{PermitExtend: held}, PermitKeep{Permit: permit}, PermitFence{Permit: permit, Guard: time.Second}, PermitReserve{Permit: permit}, PermitNote{Permit: permit}, PermitInspect{Permit: permit, Guard: time.Second},
 	} {
 		all[c.Call().script.Name] = c.Call()
 	}

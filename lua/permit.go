@@ -169,13 +169,16 @@ type PermitExtend struct {
 	Token     int64
 	Retention time.Duration // life of an idle fencing counter
 	Slots     Slots
+	Round     int64         // number of the request that a quorum granted; 0: the hold did not wait
+	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
 }
 
 // Call makes the call. Its replies are those of [Extend].
 func (e PermitExtend) Call() Call {
-	return Call{script: permitExtendScript, args: append(newCall(permitExtendScript, 7, 6),
+	args := append(newCall(permitExtendScript, 7, 8),
 		e.Keys.Lock, e.Keys.Token(), e.Keys.Void(), e.Keys.Waiters(), e.Keys.Permits(), e.Keys.Slots(), e.Keys.Free(),
-		e.Hold, Millis(e.TTL), e.Token, Millis(e.Retention), e.Count, string(e.Slots))}
+		e.Hold, Millis(e.TTL), e.Token, Millis(e.Retention), e.Count, string(e.Slots))
+	return Call{script: permitExtendScript, args: withRound(args, e.Round, e.Guard)}
 }
 
 // PermitRestore calls permit_restore.lua: it extends a hold, and gives it back to a node that lacks it and
@@ -187,16 +190,14 @@ type PermitRestore struct {
 
 // Call makes the call. Its replies are those of [Restore].
 func (r PermitRestore) Call() Call {
-	return Call{script: permitRestoreScript, args: append(newCall(permitRestoreScript, 7, 7),
+	args := append(newCall(permitRestoreScript, 7, 9),
 		r.Keys.Lock, r.Keys.Token(), r.Keys.Void(), r.Keys.Waiters(), r.Keys.Permits(), r.Keys.Slots(), r.Keys.Free(),
-		r.Hold, Millis(r.TTL), r.Token, Millis(r.Retention), r.Count, string(r.Slots), Millis(r.Uptime))}
+		r.Hold, Millis(r.TTL), r.Token, Millis(r.Retention), r.Count, string(r.Slots), Millis(r.Uptime))
+	return Call{script: permitRestoreScript, args: withRound(args, r.Round, r.Guard)}
 }
 
 // PermitRepair calls permit_repair.lua: it gives a hold, with its slots, to a node that lost it or gave it others.
-type PermitRepair struct {
-	PermitExtend
-	Guard time.Duration // how long a restarted server must not grant; 0: no guard
-}
+type PermitRepair struct{ PermitExtend }
 
 // Call makes the call. Its replies are those of [Repair].
 func (r PermitRepair) Call() Call {
@@ -227,13 +228,15 @@ type PermitFence struct {
 	Token     int64
 	Retention time.Duration // life of an idle fencing counter
 	Slots     Slots         // of the hold
-	Round     int64         // number of the request that a quorum granted; 0: the hold is not queued
+	Round     int64         // number of the request that a quorum granted; 0: the hold did not wait
+	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
 }
 
 // Call makes the call.
 func (f PermitFence) Call() Call {
-	return Call{script: permitFenceScript, args: append(newCall(permitFenceScript, 4, 5),
-		f.Keys.Lock, f.Keys.Token(), f.Keys.Waiters(), f.Keys.Slots(), f.Hold, f.Token, Millis(f.Retention), f.Round, string(f.Slots))}
+	args := append(newCall(permitFenceScript, 4, 6),
+		f.Keys.Lock, f.Keys.Token(), f.Keys.Waiters(), f.Keys.Slots(), f.Hold, f.Token, Millis(f.Retention), f.Round, string(f.Slots))
+	return Call{script: permitFenceScript, args: withGuard(args, f.Guard)}
 }
 
 // ParsePermitFenced reads a reply of permit_fence.lua: whether the token is this hold's alone; if not,

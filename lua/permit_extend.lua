@@ -14,6 +14,9 @@
 -- ARGV[4] life of an idle fencing counter, milliseconds
 -- ARGV[5] hold count
 -- ARGV[6] slots of the hold
+-- ARGV[7] number of the request that a quorum granted; absent, as the next one: there is no guard, or
+--   the hold did not wait
+-- ARGV[8] how long a restarted server must not grant, milliseconds
 --
 -- Returns 1    extended
 -- Returns 0    the hold is not there with these slots, and they are free
@@ -33,6 +36,13 @@ if not record or slotsOf(record) ~= ARGV[6] or not state.own and not redis.call(
     return -2
   end
   return (state.closed or not state.none and not open(KEYS[6], KEYS[7], state.own, ARGV[1], ARGV[6])) and -1 or 0
+end
+if ARGV[7] then
+  -- uses former
+  local young = former(KEYS[4], ARGV[1], ARGV[7], ARGV[8])
+  if young then
+    return young
+  end
 end
 -- First what needs no memory: a full server refuses a script at the first command that does.
 -- uses extended

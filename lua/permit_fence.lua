@@ -10,6 +10,7 @@
 -- ARGV[3] life of an idle fencing counter, milliseconds
 -- ARGV[4] number of the request that a quorum granted
 -- ARGV[5] slots of the hold
+-- ARGV[6] how long a restarted server must not grant, milliseconds; absent: no guard
 --
 -- Returns 1     the counter is at least the token, and no other hold got that token here
 -- Returns 0     the hold is not there with these slots, nothing was written
@@ -30,6 +31,13 @@ if slots ~= ARGV[5] then
   return 0
 end
 -- uses place
+if ARGV[6] then
+  -- uses former
+  local young = former(KEYS[3], ARGV[1], ARGV[4], ARGV[6])
+  if young then
+    return young
+  end
+end
 -- A yield of an earlier round may still come, and would take the permits back.
 local last, ticket = granted(KEYS[3], ARGV[1])
 if last and last < tonumber(ARGV[4]) then

@@ -17,6 +17,9 @@
 -- ARGV[5] hold count
 -- ARGV[6] slots of the hold
 -- ARGV[7] how long this server must have run to vouch, milliseconds
+-- ARGV[8] number of the request that a quorum granted; absent, as the next one: there is no guard, or
+--   the hold did not wait
+-- ARGV[9] how long a restarted server must not grant, milliseconds
 --
 -- Returns 2    the hold was not there, and is again
 -- Returns 1    the hold is there with its slots and was extended
@@ -51,6 +54,12 @@ if not state.count or not record or slotsOf(record) ~= ARGV[6] or not state.own 
   end
   back = 2
   hold(KEYS[1], KEYS[5], KEYS[6], KEYS[7], state, ARGV[1], ARGV[3], list(ARGV[6]), ARGV[5])
+elseif ARGV[8] then
+  -- uses former
+  local young = former(KEYS[4], ARGV[1], ARGV[8], ARGV[9])
+  if young then
+    return young
+  end
 end
 prolong(KEYS[1], KEYS[5], KEYS[6], KEYS[7], ARGV[1], now, ARGV[2], state.own)
 -- uses extended

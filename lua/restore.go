@@ -13,17 +13,19 @@ type Restore struct {
 	Retention time.Duration // life of an idle fencing counter
 	Uptime    time.Duration // how long the server must have run to vouch
 	Queued    bool          // the hold came out of a fair queue
+	Round     int64         // number of the request that a quorum granted; 0: the hold did not wait
+	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
 }
 
 // Call makes the call.
 func (r Restore) Call() Call {
-	args := append(newCall(restoreScript, 3, 7), r.Keys.Lock, r.Keys.Token(), r.Keys.Void())
+	args := append(newCall(restoreScript, 3, 9), r.Keys.Lock, r.Keys.Token(), r.Keys.Void())
 	if r.Queued {
 		args[2] = 4
 		args = append(args, r.Keys.Waiters())
 	}
 	args = append(args, r.Hold, Millis(r.TTL), r.Token, Millis(r.Retention), r.Count, Millis(r.Uptime))
-	return Call{script: restoreScript, args: args}
+	return Call{script: restoreScript, args: withRound(args, r.Round, r.Guard)}
 }
 
 // ParseRestored reads a reply of restore.lua.

@@ -13,6 +13,9 @@
 -- ARGV[4] life of an idle fencing counter, milliseconds
 -- ARGV[5] hold count
 -- ARGV[6] how long this server must have run to vouch, milliseconds
+-- ARGV[7] number of the request that a quorum granted; absent, as the next one: there is no guard, or
+--   the hold did not wait
+-- ARGV[8] how long a restarted server must not grant, milliseconds
 --
 -- Returns 2    the hold was not there, and is again
 -- Returns 1    the hold is there and was extended
@@ -45,6 +48,12 @@ if not count then
     return 0
   end
   back = 2
+elseif ARGV[7] then
+  -- uses place, former
+  local young = former(KEYS[4], ARGV[1], ARGV[7], ARGV[8])
+  if young then
+    return young
+  end
 end
 -- uses extended
 extend(KEYS[1], KEYS[2], KEYS[4], nil, ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], count)

@@ -154,19 +154,21 @@ type RWExtend struct {
 	Token     int64
 	Retention time.Duration // life of an idle fencing counter
 	Reads     bool
-	Noted     bool // the hold has a note
+	Round     int64         // number of the request that a quorum granted; 0: the hold did not wait
+	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
+	Noted     bool          // the hold has a note
 }
 
 // Call makes the call. Its replies are those of [Extend].
 func (e RWExtend) Call() Call {
-	args := append(newCall(rwExtendScript, 7, 8),
+	args := append(newCall(rwExtendScript, 7, 10),
 		e.Keys.Lock, e.Keys.Token(), e.Keys.Void(), e.Keys.Queue(), e.Keys.Waiters(), e.Keys.Readers())
 	if e.Noted {
 		args = append(args, e.Keys.Note())
 	}
 	args[2] = len(args) - 3
-	return Call{script: rwExtendScript, args: append(args,
-		e.Hold, Millis(e.TTL), e.Token, Millis(e.Retention), e.Count, flag(e.Reads), e.Channel, flag(e.Alone))}
+	args = append(args, e.Hold, Millis(e.TTL), e.Token, Millis(e.Retention), e.Count, flag(e.Reads), e.Channel, flag(e.Alone))
+	return Call{script: rwExtendScript, args: withRound(args, e.Round, e.Guard)}
 }
 
 // RWRestore calls rw_restore.lua: it extends a hold, and gives one that reads back to a node that lacks
@@ -180,13 +182,16 @@ type RWRestore struct {
 	Retention time.Duration // life of an idle fencing counter
 	Reads     bool
 	Uptime    time.Duration // how long the server must have run to vouch
+	Round     int64         // number of the request that a quorum granted; 0: the hold did not wait
+	Guard     time.Duration // how long a restarted server must not grant; 0: no guard
 }
 
 // Call makes the call. Its replies are those of [Restore].
 func (r RWRestore) Call() Call {
-	return Call{script: rwRestoreScript, args: append(newCall(rwRestoreScript, 5, 7),
+	args := append(newCall(rwRestoreScript, 5, 9),
 		r.Keys.Lock, r.Keys.Token(), r.Keys.Void(), r.Keys.Waiters(), r.Keys.Readers(),
-		r.Hold, Millis(r.TTL), r.Token, Millis(r.Retention), r.Count, flag(r.Reads), Millis(r.Uptime))}
+		r.Hold, Millis(r.TTL), r.Token, Millis(r.Retention), r.Count, flag(r.Reads), Millis(r.Uptime))
+	return Call{script: rwRestoreScript, args: withRound(args, r.Round, r.Guard)}
 }
 
 // RWRepair calls rw_repair.lua: it gives a hold to a node that lost it.

@@ -18,6 +18,9 @@
 -- ARGV[6] 1: the hold reads; 0: it writes
 -- ARGV[7] prefix of the clients' channels
 -- ARGV[8] 1: every listener of this deployment is connected to this server
+-- ARGV[9] number of the request that a quorum granted; absent, as the next one: there is no guard, or
+--   the hold did not wait
+-- ARGV[10] how long a restarted server must not grant, milliseconds
 --
 -- Returns 1    extended
 -- Returns 0    the hold is not there, and nobody is in its way
@@ -39,6 +42,13 @@ if not count then
   end
   local alone, free = taken(KEYS[1], KEYS[6])
   return (alone or not free and ARGV[6] == '0') and -1 or 0
+end
+if ARGV[9] then
+  -- uses former
+  local young = former(KEYS[5], ARGV[1], ARGV[9], ARGV[10])
+  if young then
+    return young
+  end
 end
 local read = redis.call('ZSCORE', KEYS[6], ARGV[1])
 -- First what needs no memory: a full server refuses a script at the first command that does.

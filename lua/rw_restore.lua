@@ -15,6 +15,9 @@
 -- ARGV[5] hold count
 -- ARGV[6] 1: the hold reads; 0: it writes
 -- ARGV[7] how long this server must have run to vouch, milliseconds
+-- ARGV[8] number of the request that a quorum granted; absent, as the next one: there is no guard, or
+--   the hold did not wait
+-- ARGV[9] how long a restarted server must not grant, milliseconds
 --
 -- Returns 2    the hold was not there, and is again
 -- Returns 1    the hold is there and was extended
@@ -54,6 +57,12 @@ if not count then
   end
   redis.call('ZADD', KEYS[5], micros(now + ARGV[2] * 1000), ARGV[1])
   redis.call('HSET', KEYS[1], ARGV[1], ARGV[5])
+elseif ARGV[8] then
+  -- uses former
+  local young = former(KEYS[4], ARGV[1], ARGV[8], ARGV[9])
+  if young then
+    return young
+  end
 end
 if ARGV[6] == '1' or redis.call('ZSCORE', KEYS[5], ARGV[1]) then
   prolong(KEYS[1], KEYS[5], ARGV[1], now, ARGV[2])

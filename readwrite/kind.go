@@ -75,14 +75,14 @@ func (scripts) Due(reply any) ([]string, error) { return lua.ParseFairBeat(reply
 func (scripts) Extend(r kind.Request, e lua.Extend, reads bool) lua.Call {
 	return lua.RWExtend{
 		RW: common(r), Hold: e.Hold, Count: e.Count, TTL: e.TTL, Token: e.Token, Retention: e.Retention,
-		Reads: reads, Noted: e.Noted,
+		Reads: reads, Round: e.Round, Guard: e.Guard, Noted: e.Noted,
 	}.Call()
 }
 
 func (scripts) Restore(r kind.Request, t lua.Restore, reads bool) lua.Call {
 	return lua.RWRestore{
 		RW: common(r), Hold: t.Hold, Count: t.Count, TTL: t.TTL, Token: t.Token, Retention: t.Retention,
-		Reads: reads, Uptime: t.Uptime,
+		Reads: reads, Uptime: t.Uptime, Round: t.Round, Guard: t.Guard,
 	}.Call()
 }
 

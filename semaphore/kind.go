@@ -72,7 +72,9 @@ func (scripts) Beat(r kind.Request, name string, holds []string) lua.Call {
 func (scripts) Due(reply any) ([]string, error) { return lua.ParseFairBeat(reply) }
 
 func (scripts) Fence(r kind.Request, token, round int64) lua.Call {
-	return lua.PermitFence{Permit: common(r), Hold: r.Hold, Token: token, Retention: r.Retention, Slots: r.Slots, Round: round}.Call()
+	return lua.PermitFence{
+		Permit: common(r), Hold: r.Hold, Token: token, Retention: r.Retention, Slots: r.Slots, Round: round, Guard: r.Guard,
+	}.Call()
 }
 
 func (scripts) Reserve(r kind.Request, after, last int64) lua.Call {
@@ -82,21 +84,25 @@ func (scripts) Reserve(r kind.Request, after, last int64) lua.Call {
 }
 
 func (scripts) Extend(r kind.Request, e lua.Extend, _ bool) lua.Call {
-	return extension(r, e.Count, e.TTL, e.Token).Call()
+	return extension(r, e).Call()
 }
 
-func extension(r kind.Request, count int, ttl time.Duration, token int64) lua.PermitExtend {
+func extension(r kind.Request, e lua.Extend) lua.PermitExtend {
 	return lua.PermitExtend{
-		Permit: common(r), Hold: r.Hold, Count: count, TTL: ttl, Token: token, Retention: r.Retention, Slots: r.Slots,
+		Permit: common(r), Hold: r.Hold, Count: e.Count, TTL: e.TTL, Token: e.Token, Retention: r.Retention, Slots: r.Slots,
+		Round: e.Round, Guard: e.Guard,
 	}
 }
 
 func (scripts) Restore(r kind.Request, t lua.Restore, _ bool) lua.Call {
-	return lua.PermitRestore{PermitExtend: extension(r, t.Count, t.TTL, t.Token), Uptime: t.Uptime}.Call()
+	return lua.PermitRestore{
+		PermitExtend: extension(r, lua.Extend{Count: t.Count, TTL: t.TTL, Token: t.Token, Round: t.Round, Guard: t.Guard}),
+		Uptime:       t.Uptime,
+	}.Call()
 }
 
 func (scripts) Repair(r kind.Request, p lua.Repair, _ bool) lua.Call {
-	return lua.PermitRepair{PermitExtend: extension(r, p.Count, p.TTL, p.Token), Guard: p.Guard}.Call()
+	return lua.PermitRepair{PermitExtend: extension(r, lua.Extend{Count: p.Count, TTL: p.TTL, Token: p.Token, Guard: p.Guard})}.Call()
 }
 
 func (scripts) Keep(r kind.Request, k lua.Keep) lua.Call {
