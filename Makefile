@@ -87,7 +87,7 @@ mutants: tools ## bugs planted one by one, which the tests must kill; MUTANT=reg
 # The algorithm itself, as models that spin searches to the end.
 .PHONY: spec
 spec: SPIN := spin
-spec: tools ## search the models of the algorithm, and variants that must fail (9 min)
+spec: tools ## search the models of the algorithm, and variants that must fail (14 min)
 	@spec/run
 
 # What `make test` needs and Go does not bring: a Redis server, and a C compiler for -race.

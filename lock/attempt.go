@@ -84,7 +84,7 @@ func (t *tenure) conclude(ctx context.Context, b *redlock.Ballot, err error, p *
 // Otherwise the caller must give back what was granted. unsent limits how long a second round may
 // wait to be sent.
 func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent time.Duration) (*Lease, *denial, error) {
-	c := t.engine.client
+	c, answered := t.engine.client, time.Now()
 	t.number(b)
 	second, won, err := t.fence(ctx, b, unsent)
 	if err != nil {
@@ -115,9 +115,9 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 	t.validity = validity
 	joins := t.joins() // which may change once others know it
 	if joins {
-		t.joining = t.opens(b)
+		t.joining = t.opens(b, answered)
 	}
-	t.serving = t.serves(b)
+	t.serving = t.serves(b, answered)
 	if !c.won(t, p, gone) {
 		h.slot.renounce()
 		return nil, nothing, ErrClosed

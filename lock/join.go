@@ -23,11 +23,11 @@ const lookEvery = maxUnheard / 2
 const writerWaits = "waits"
 
 // opens reports whether others may join t, by what the nodes said about waiters when they granted
-// it. It is called before others know t.
+// it, which was heard at answered. It is called before others know t.
 //
 // A waiting writer has its place on a quorum of nodes, and one of them granted this.
-func (t *tenure) opens(b *redlock.Ballot) *joining {
-	j := &joining{heard: b.Start(), asked: b.Start()}
+func (t *tenure) opens(b *redlock.Ballot, answered time.Time) *joining {
+	j := &joining{heard: answered, asked: b.Start()}
 	for i := range t.engine.client.group.Size() {
 		if a := b.Answer(i); a.Vote == redlock.Yes {
 			granted, _ := t.engine.kind.Acquired(a.Reply)
@@ -89,7 +89,7 @@ func (e *engine) join(s *slot) *Lease {
 	t.mu.Unlock()
 	c.mu.Unlock()
 	if looks {
-		t.look(now)
+		t.look()
 	}
 	return l
 }
@@ -102,7 +102,7 @@ func (h *hold) isJoined() bool {
 }
 
 // look asks the nodes whether somebody waits to write. It does not wait.
-func (t *tenure) look(now time.Time) {
+func (t *tenure) look() {
 	e := t.engine
 	e.client.group.Vote(redlock.Motion{
 		Name: "look",
@@ -111,12 +111,13 @@ func (t *tenure) look(now time.Time) {
 			l, err := lua.ParseLooked(reply)
 			return err == nil && !l.Gone, err
 		},
-		Then: func(b *redlock.Ballot) { t.looked(b, now) },
+		Then: t.looked,
 	})
 }
 
-// looked handles the nodes' answers to a request that was sent at asked.
-func (t *tenure) looked(b *redlock.Ballot, then time.Time) {
+// looked handles the nodes' answers. They count from now on, not from when they were asked for: if nodes are far away, each
+// would be too old as it comes, and nobody could join.
+func (t *tenure) looked(b *redlock.Ballot) {
 	g := t.engine.client.group
 	gone, reason, writer := 0, ReasonGone, false
 	for i := range g.Size() {
@@ -142,6 +143,6 @@ func (t *tenure) looked(b *redlock.Ballot, then time.Time) {
 	j := t.joining
 	j.asking, j.closed = false, j.closed || writer
 	if b.Won() {
-		j.heard = then
+		j.heard = time.Now()
 	}
 }

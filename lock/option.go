@@ -159,9 +159,10 @@ func WithTokenRetention(d time.Duration) ClientOption {
 // ended. d must be at least the largest TTL in use, on any client of the nodes; a node may stay out
 // for a second longer. Meanwhile holders keep their leases from the other nodes, and from those of
 // their holds that the server still has. An error that wraps redlock.ErrRestarted names the nodes
-// that stay out, and so does Inspect. If the server came back with an old snapshot, the guard also makes its fencing counters skip the tokens that were
-// granted since, provided that no two nodes' clocks differ by more than d. It does not protect from a
-// server that has been up for longer, and takes over a node's address while locks are held.
+// that stay out, and so does Inspect. If the server came back with an old snapshot, the guard also
+// makes its fencing counters skip the tokens that were granted since, provided that no two nodes'
+// clocks differ by more than d. It does not protect from a server that has been up for longer, and
+// takes over a node's address while locks are held.
 //
 // The default, 0, is no guard, because a set of fresh servers would be useless for d. In
 // production, turn it on, unless every node runs with appendfsync always. The check costs a server

@@ -14,9 +14,11 @@ import (
 // That is done only as long as nobody of another process stands in the queue on the nodes. Once
 // such a waiter is known, the order over all processes counts: a tenure ends with its hold, and the
 // nodes decide. The nodes are asked for that along with tokens, at least every maxReign of passing
-// on. So nobody elsewhere is overtaken for longer than that. Within the process, a permit is passed
-// only to the first waiter. If that one wants another number, nobody gets it, so that no small
-// request overtakes a big one. A waiter with a request in flight is left to the nodes.
+// on. So nobody elsewhere is overtaken for longer than that and a round trip: what the nodes say
+// counts from when it is heard, or all of it would be too old if they are far away, and nothing
+// would be passed on. Within the process, a permit is passed only to the first waiter. If that one
+// wants another number, nobody gets it, so that no small request overtakes a big one. A waiter with
+// a request in flight is left to the nodes.
 //
 // Why no slot has two holders (I1): the nodes know the tenure, which stays, and within it the next hold begins
 // after the one before has ended (U1), while the tenure is valid (U2). Why each token is of one hold, and greater than all
@@ -157,7 +159,7 @@ func (t *tenure) reservedPermits(b *redlock.Ballot, after, last int64) {
 		ct.disperse(len(ct.queue))
 	}
 	if b.Won() {
-		r.last, r.top, r.heard, t.refusals = after, last, b.Start(), 0
+		r.last, r.top, r.heard, t.refusals = after, last, time.Now(), 0
 	} else if t.refusals++; known <= after || t.refusals >= maxRefusals {
 		r.failed = true
 	}

@@ -41,13 +41,14 @@ type service struct {
 	reads   bool  // the nodes are told that the tenure reads from now on
 }
 
-// serves returns what t knows about its turns when the nodes have granted it; nil: there are none,
-// because it reads or is of another kind. It is called before others know t.
-func (t *tenure) serves(b *redlock.Ballot) *serving {
+// serves returns what t knows about its turns when the nodes have granted it, which was heard at
+// answered; nil: there are none, because it reads or is of another kind. It is called before others
+// know t.
+func (t *tenure) serves(b *redlock.Ballot, answered time.Time) *serving {
 	if t.reads || t.engine.joinable == nil {
 		return nil
 	}
-	s := &serving{writing: true, clear: b.Start()}
+	s := &serving{writing: true, clear: answered}
 	for i := range t.engine.client.group.Size() {
 		if a := b.Answer(i); a.Vote == redlock.Yes {
 			granted, _ := t.engine.kind.Acquired(a.Reply)

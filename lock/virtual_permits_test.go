@@ -681,3 +681,35 @@ func TestATurnIsHeardWhateverHasMadeItSo(t *testing.T) {
 		require.Equal(t, asked+6, w.commands(permitAcquireRuns))
 	})
 }
+
+// What the nodes said about other waiters counts from when it was heard: from when they were asked, it would be too old by then.
+func TestPermitsArePassedOnHoweverFarTheNodesAre(t *testing.T) {
+	const work = 15 * time.Millisecond
+	for _, trip := range []time.Duration{40 * time.Millisecond, 60 * time.Millisecond, 120 * time.Millisecond} {
+		t.Run(trip.String(), func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				p := w.process()
+				each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+				ctx, cancel := context.WithTimeout(bg, time.Minute)
+				defer cancel()
+				var goroutines sync.WaitGroup
+				var holds atomic.Int64
+				for range 2 {
+					goroutines.Go(func() {
+						for {
+							permit, err := p.permits(1).Acquire(ctx, 1)
+							if err != nil {
+								return
+							}
+							holds.Add(1)
+							time.Sleep(work)
+							_ = permit.Release(bg)
+						}
+					})
+				}
+				goroutines.Wait()
+				require.Greater(t, time.Duration(holds.Load()), time.Minute/(work+3*trip))
+			})
+		})
+	}
+}

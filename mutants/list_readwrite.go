@@ -19,6 +19,14 @@ var readwriteMutants = []Mutant{
 		Tests:   "^TestAWriterWhoseMessageIsLostEndsTheSharing|^TestWhoJoinsIsAheadOfTheLastLook",
 	},
 	{
+		Name:    "what a look has found counts from when it was sent",
+		File:    "lock/join.go",
+		Old:     "j.heard = time.Now()",
+		New:     "j.heard = b.Start()",
+		Package: "readwrite",
+		Tests:   "^TestReadersJoinHoweverFarTheNodesAre$",
+	},
+	{
 		Name:    "readers join though one of their own process waits to write",
 		File:    "lock/join.go",
 		Old:     "slices.ContainsFunc(ct.queue, (*place).writes) {",

@@ -291,6 +291,14 @@ var semaphoreMutants = []Mutant{
 		Tests:   "^TestATryPassesNobodyWhoWaits$",
 	},
 	{
+		Name:    "what the nodes say about other waiters counts from when they were asked",
+		File:    "lock/relay.go",
+		Old:     "r.last, r.top, r.heard, t.refusals = after, last, time.Now(), 0",
+		New:     "r.last, r.top, r.heard, t.refusals = after, last, b.Start(), 0",
+		Package: "lock",
+		Tests:   "^TestPermitsArePassedOnHoweverFarTheNodesAre$",
+	},
+	{
 		Name:    "permits are passed on to whoever fits",
 		File:    "lock/relay.go",
 		Old:     "case q.engine.mark() != t.engine.mark():\n\t\t\treturn nil",

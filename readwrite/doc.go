@@ -15,10 +15,11 @@
 // # Readers of one process
 //
 // Readers of one process share what their process holds at the nodes: while one goroutine reads,
-// others join it without a command, each with a lease of its own. No more join once their process
-// learns that somebody waits to write. It learns of that by a message at once, or within 50 ms if
-// the message is lost. So reading costs next to nothing if somebody reads most of the time; a
-// single read lock costs a round trip, like every lock.
+// others that come within 50 ms of the last one join it without a command, each with a lease of its
+// own. No more join once their process learns that somebody waits to write. It learns of that by a
+// message at once, or within 50 ms and a round trip if the message is lost. So reading costs next to
+// nothing if somebody begins to read all the time; a single read lock costs a round trip, like every
+// lock.
 //
 // # A process that writes
 //
@@ -26,9 +27,9 @@
 // turns within that hold without a command, first come, first served: a writer alone, with a token
 // of its own, and readers together. So a process that is alone with a name reads and writes it in
 // memory. Once somebody elsewhere waits, new callers queue behind it. The process learns of that by
-// a message at once, or within 50 ms without it. Other processes see a writer, and refuse TryRLock,
-// for at most 50 ms after its last writer, even if only its readers are left. If a message takes
-// more than 10 ms to the nodes, it is as much longer.
+// a message at once, or within 50 ms and a round trip without it. Other processes see a writer, and
+// refuse TryRLock, for at most 50 ms after its last writer, even if only its readers are left. If a
+// message takes more than 10 ms to the nodes, it is as much longer.
 //
 // # Re-entry, downgrade and upgrade
 //

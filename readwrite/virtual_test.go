@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -223,39 +224,80 @@ func TestAWriterThatWaitsEndsTheSharingAtOnce(t *testing.T) {
 	})
 }
 
-func TestAWriterWhoseMessageIsLostEndsTheSharingWithinFiftyMilliseconds(t *testing.T) {
-	inBubbles(t, func(t *testing.T, b *bubble) {
-		m, other := b.mutex(t), b.mutex(t)
-		first := must(t, m.RLock)
-		var joined atomic.Int64 // when somebody last joined
-		stop := make(chan struct{})
-		go func() {
-			for {
-				select {
-				case <-stop:
-					return
-				case <-time.After(time.Millisecond):
+func TestAWriterWhoseMessageIsLostEndsTheSharingWithinFiftyMillisecondsAndARoundTrip(t *testing.T) {
+	for _, trip := range []time.Duration{0, 30 * time.Millisecond, 120 * time.Millisecond} {
+		t.Run(trip.String(), func(t *testing.T) {
+			inBubbles(t, func(t *testing.T, b *bubble) {
+				m, other := b.mutex(t), b.mutex(t)
+				b.delay(trip)
+				first := must(t, m.RLock)
+				var joined atomic.Int64 // when somebody last joined
+				stop := make(chan struct{})
+				go func() {
+					for {
+						select {
+						case <-stop:
+							return
+						case <-time.After(time.Millisecond):
+						}
+						if lease, err := m.TryRLock(bg); err == nil {
+							joined.Store(time.Now().UnixNano())
+							_ = lease.Unlock(bg)
+						}
+					}
+				}()
+				time.Sleep(200 * time.Millisecond)
+				b.mute(true)
+				began := time.Now()
+				writer := start(bg, other.Lock)
+				time.Sleep(500*time.Millisecond + 4*trip)
+				close(stop)
+				require.Less(t, time.Unix(0, joined.Load()).Sub(began), 51*time.Millisecond+trip)
+				require.False(t, writer.over())
+				b.mute(false)
+				time.Sleep(2 * trip) // it may just be joining
+				released := time.Now()
+				unlock(t, first)
+				require.LessOrEqual(t, writer.granted(t, released), 2*trip)
+				unlock(t, writer.lease)
+			})
+		})
+	}
+}
+
+// What the nodes said about writers counts from when it was heard: from when they were asked, it would be too old by then.
+func TestReadersJoinHoweverFarTheNodesAre(t *testing.T) {
+	for trip, percent := range map[time.Duration]int64{30 * time.Millisecond: 90, 60 * time.Millisecond: 50, 150 * time.Millisecond: 50} {
+		t.Run(trip.String(), func(t *testing.T) {
+			inBubbles(t, func(t *testing.T, b *bubble) {
+				m := b.mutex(t, lock.WithNodeTimeout(8*trip))
+				b.delay(trip)
+				ctx, cancel := context.WithTimeout(bg, 20*time.Second)
+				defer cancel()
+				var readers sync.WaitGroup
+				var joined, all atomic.Int64
+				for range 6 {
+					readers.Go(func() {
+						for {
+							began := time.Now()
+							lease, err := m.RLock(ctx)
+							if err != nil {
+								return
+							}
+							all.Add(1)
+							if time.Since(began) == 0 {
+								joined.Add(1)
+							}
+							time.Sleep(20 * time.Millisecond)
+							_ = lease.Unlock(bg)
+						}
+					})
 				}
-				if lease, err := m.TryRLock(bg); err == nil {
-					joined.Store(time.Now().UnixNano())
-					_ = lease.Unlock(bg)
-				}
-			}
-		}()
-		time.Sleep(200 * time.Millisecond)
-		b.mute(true)
-		began := time.Now()
-		writer := start(bg, other.Lock)
-		time.Sleep(500 * time.Millisecond)
-		close(stop)
-		require.Less(t, time.Unix(0, joined.Load()).Sub(began), 51*time.Millisecond)
-		require.False(t, writer.over())
-		b.mute(false)
-		released := time.Now()
-		unlock(t, first)
-		require.Zero(t, writer.granted(t, released))
-		unlock(t, writer.lease)
-	})
+				readers.Wait()
+				require.Greater(t, 100*joined.Load()/all.Load(), percent, "%d of %d", joined.Load(), all.Load())
+			})
+		})
+	}
 }
 
 // A stream of one kind does not shut the other out.

@@ -20,7 +20,7 @@
 // goes to the process's first waiter, without a command, if that one wants as many permits with the
 // same options; otherwise nobody gets it this way. Meanwhile the process asks the nodes at least
 // every 50 ms whether others wait. So a waiter in another process is overtaken for at most that
-// long, and then its place in the queue counts.
+// long and a round trip, and then its place in the queue counts.
 //
 // # Slots
 //
