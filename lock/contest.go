@@ -186,10 +186,11 @@ func (ct *contest) wanted() bool {
 
 // A relay is a contest's record of the permits that it passes on. It is guarded by the client's mu.
 type relay struct {
-	token  int64     // the greatest known one, including reserved ones
-	slots  int       // that this process has
-	passed time.Time // when one was last passed on
-	others time.Time // when others were last seen to wait
+	token  int64         // the greatest known one, including reserved ones
+	slots  int           // that this process has
+	passed time.Time     // when one was last passed on
+	others time.Time     // when others were last seen to wait
+	trip   time.Duration // that it took to ask
 }
 
 // gain records the permits of t, which begins. Without a relay there is nothing to record; so for the

@@ -33,8 +33,8 @@ const (
 	maxHere = 50 * time.Millisecond
 	// lively is how long after a permit was passed on permits count as being passed on.
 	lively = 5 * time.Millisecond
-	// aloof is how long nothing is passed on after others were seen to wait: asking again with each
-	// release would cost a round trip.
+	// aloof is how long, beside two round trips, nothing is passed on after others were seen to wait:
+	// asking again with each release would cost a round trip.
 	aloof = 2 * maxReign
 	// tokenGap is how far ahead of the known counter a reserve begins. Permits that are granted
 	// meanwhile have tokens from before it.
@@ -45,7 +45,7 @@ const (
 )
 
 // pause reports whether the nodes must decide, because others wait or did a moment ago.
-func (r *relay) pause(now time.Time) bool { return !r.others.IsZero() && now.Sub(r.others) < aloof }
+func (r *relay) pause(now time.Time) bool { return !r.others.IsZero() && now.Sub(r.others) < aloof+2*r.trip }
 
 // passPermit is pass for a tenure of a semaphore.
 func (ct *contest) passPermit(t *tenure) (p passing, asks int64) {
@@ -156,6 +156,7 @@ func (t *tenure) reservedPermits(b *redlock.Ballot, after, last int64) {
 	ct.relay.token = max(ct.relay.token, known)
 	if others {
 		ct.relay.others = time.Now()
+		ct.relay.trip = ct.relay.others.Sub(b.Start())
 		ct.disperse(len(ct.queue))
 	}
 	if b.Won() {
