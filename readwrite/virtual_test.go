@@ -258,7 +258,7 @@ func TestAWriterWhoseMessageIsLostEndsTheSharingWithinFiftyMillisecondsAndARound
 				time.Sleep(2 * trip) // it may just be joining
 				released := time.Now()
 				unlock(t, first)
-				require.LessOrEqual(t, writer.granted(t, released), 2*trip)
+				require.LessOrEqual(t, writer.granted(t, released), 4*trip) // the release, its own request, and another if nodes differ
 				unlock(t, writer.lease)
 			})
 		})
