@@ -166,8 +166,9 @@ func WithTokenRetention(d time.Duration) ClientOption {
 //
 // The default, 0, is no guard, because a set of fresh servers would be useless for d. In
 // production, turn it on, unless every node runs with appendfsync always. The check costs a server
-// a few microseconds for each acquisition. It uses INFO's uptime_in_seconds, which grows when the
-// clock is set forward.
+// a few microseconds for each acquisition. It uses INFO's uptime_in_seconds, which goes by the
+// server's clock: if that is set forward, the guard ends as much sooner; if it is set back while the
+// server runs, the server stays out until it has caught up.
 func WithRestartGuard(d time.Duration) ClientOption {
 	return clientOption(func(s *clientSettings) { s.guard = d })
 }

@@ -21,6 +21,7 @@ type frozen struct {
 	t      *testing.T
 	memory *miniredis.Miniredis
 	client *redis.Client
+	uptime int // that it tells, seconds
 
 	mu        sync.Mutex
 	now       time.Time
@@ -30,12 +31,12 @@ type frozen struct {
 
 func freeze(t *testing.T) *frozen {
 	t.Helper()
-	f := &frozen{t: t, memory: miniredis.RunT(t), now: time.Unix(1_000_000_000, 0), listeners: make(map[string]int)}
+	f := &frozen{t: t, memory: miniredis.RunT(t), now: time.Unix(1_000_000_000, 0), uptime: 86400, listeners: make(map[string]int)}
 	f.memory.SetTime(f.now)
 	f.memory.Server().SetPreHook(func(c *peers.Peer, name string, args ...string) bool {
 		switch {
 		case name == "INFO" && args[0] == "server":
-			c.WriteBulk("# Server\r\nuptime_in_seconds:86400\r\n")
+			c.WriteBulk(fmt.Sprintf("# Server\r\nuptime_in_seconds:%d\r\n", f.uptime))
 			return true
 		case name != "PUBLISH":
 			return false

@@ -6,10 +6,11 @@
 
 -- uses clock
 
--- The seconds since this server started; nil if it does not tell.
+-- The seconds since this server started, by its clock: negative if that was set back by more; nil if it does
+-- not tell.
 local function uptime()
   local info = redis.pcall('INFO', 'server')
-  return type(info) == 'string' and tonumber(string.match(info, 'uptime_in_seconds:(%d+)')) or nil
+  return type(info) == 'string' and tonumber(string.match(info, 'uptime_in_seconds:(%-?%d+)')) or nil
 end
 
 -- The error in place of a grant, or nil, and the least token to grant: a counter may come
@@ -27,7 +28,11 @@ local function guard(delay)
   end
   local left = delay / 1000 - (up - 1)
   if left > 0 then
-    return redis.error_reply('RESTARTED ' .. up .. ' s ago, no grants for another ' .. math.ceil(left) .. ' s')
+    local when = up .. ' s ago'
+    if up < 0 then
+      when = 'or had its clock set back, by which it starts in ' .. -up .. ' s'
+    end
+    return redis.error_reply('RESTARTED ' .. when .. ', no grants for another ' .. math.ceil(left) .. ' s')
   end
   return nil, (math.floor(clock() / 1000000) - up + 1) * 1000000 + delay * 1000
 end

@@ -42,6 +42,15 @@ func TestAServerMayBeASecondYoungerThanItSays(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// By its clock, a server may be started only later.
+func TestAServerWhoseClockWasSetBackSaysSo(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.uptime = -25
+	_, err := lua.Acquire{Keys: orders, Hold: mine, TTL: ttl, Retention: kept, Guard: 3 * time.Second}.Call().Run(bg, f.client)
+	require.EqualError(t, err, "RESTARTED or had its clock set back, by which it starts in 25 s, no grants for another 29 s")
+}
+
 // A server that has restarted too lately gives nobody anything, nor anything back, whatever it is asked for, and
 // changes nothing. Once it is old enough it does.
 func TestNothingIsGivenByAServerThatIsTooYoung(t *testing.T) {

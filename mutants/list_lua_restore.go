@@ -103,6 +103,14 @@ var luaRestoreMutants = []Mutant{
 		Tests:   "^TestAServerMayBeASecondYoungerThanItSays$",
 	},
 	{
+		Name:    "a server whose clock was set back seems not to tell its uptime",
+		File:    "lua/guard.lua",
+		Old:     "uptime_in_seconds:(%-?%d+)",
+		New:     "uptime_in_seconds:(%d+)",
+		Package: "lua",
+		Tests:   "^TestAServerWhoseClockWasSetBackSaysSo$",
+	},
+	{
 		Name: "a node that does not tell its age votes",
 		File: "lua/guard.lua",
 		Old: `  if not up then
