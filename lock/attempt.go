@@ -265,7 +265,7 @@ func (c *core) won(t *tenure, p *place, gone map[*tenure]Reason) bool {
 	ct.asking.Store(nil)
 	ct.chance, ct.deaf = 0, false
 	if ct.rivals != nil {
-		ct.rivals.lost = 0
+		ct.rivals.won()
 	}
 	if p != nil {
 		ct.bring(t, p)

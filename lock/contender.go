@@ -29,10 +29,12 @@ func (c *contender) try() (*Lease, *denial, error) {
 		return nil, c.place.waitsFor(), nil
 	}
 	c.behind = nil
+	start := time.Now()
 	lease, d, err := c.engine.attempt(c.ctx, c.slot, &c.place)
 	c.place.again = true
 	if lease == nil && err == nil {
 		d = c.place.saw(d)
+		c.overtaken(d, time.Since(start))
 	}
 	return lease, d, err
 }
@@ -103,6 +105,28 @@ func (c *contender) sayDeaf() {
 		Name: "deaf",
 		Call: lua.Deaf{Keys: c.engine.keys, Life: 4 * deafLook}.Call(),
 		Yes:  lua.ParseDeaf,
+	})
+}
+
+// overtaken is told what an attempt has found that took so long. If this process is overtaken again and again,
+// it says for how long the others have to leave the name alone: a release's message to it and its attempt take
+// as long as an attempt and its answer.
+func (c *contender) overtaken(d *denial, took time.Duration) {
+	client, ct := c.engine.client, c.place.contest
+	client.mu.Lock()
+	far := d.sure && ct.rivals != nil && ct.rivals.overtaken(d.holder)
+	client.mu.Unlock()
+	if !far {
+		return
+	}
+	client.group.Vote(redlock.Motion{
+		Name: "far",
+		Call: lua.Far{
+			Keys:    c.engine.keys,
+			Life:    farLife,
+			FarMark: lua.FarMark{ID: client.newID(""), Chance: min(took+took/2+farSlack, maxChance)},
+		}.Call(),
+		Yes: lua.ParseFar,
 	})
 }
 

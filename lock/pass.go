@@ -169,13 +169,14 @@ func (t *tenure) due(now time.Time) bool {
 // chance is for how long others have a chance when it is their turn; 0: the nodes know whose turn it is. The release has
 // to reach the nodes, its message those that wait, and their requests the nodes. Called with mu held.
 func (t *tenure) chance() time.Duration {
+	chance := fairChance
 	switch {
 	case t.contest.key.order != unordered:
 		return 0
 	case t.reserve.deaf:
-		return deafChance + 2*t.reserve.trip
+		chance = deafChance
 	}
-	return fairChance + 2*t.reserve.trip
+	return max(chance+2*t.reserve.trip, t.contest.rivals.farthest())
 }
 
 // finish ends a tenure without a hold in progress.

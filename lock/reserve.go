@@ -110,10 +110,12 @@ func (t *tenure) ask(last int64) {
 func (t *tenure) answered(b *redlock.Ballot, last int64) {
 	c := t.engine.client
 	gone, reason, listeners, deaf := 0, ReasonGone, 0, false
+	var far map[string]lua.FarMark // by client; nil: none, as a rule
 	for i := range c.group.Size() {
 		a := b.Answer(i)
 		r, err := lua.ParseReserved(a.Reply)
 		deaf = deaf || r.Deaf
+		far = distants(far, r.Far, c.id)
 		switch {
 		case a.Vote == redlock.Pending || err != nil:
 		case r.Gone:
@@ -138,6 +140,7 @@ func (t *tenure) answered(b *redlock.Ballot, last int64) {
 		r.top, r.heard = max(r.top, last), time.Now()
 		r.trip = r.heard.Sub(r.asked)
 		r.others, r.deaf = listeners > t.contest.listens(), deaf
+		t.contest.told(far)
 	}
 	p, asks := passed, int64(0)
 	if t.vacant {
@@ -172,4 +175,15 @@ func (ct *contest) listens() int {
 		return 1
 	}
 	return 0
+}
+
+// told records the marks that the nodes have named. Called with mu held.
+func (ct *contest) told(marks map[string]lua.FarMark) {
+	switch {
+	case ct.rivals != nil:
+		ct.rivals.told(marks)
+	case len(marks) > 0:
+		ct.rivals = new(rivals)
+		ct.rivals.told(marks)
+	}
 }

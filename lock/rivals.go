@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
 )
 
 const (
@@ -22,18 +24,43 @@ const (
 // head start for every release by a rival since it last had the name itself. The processes need not
 // agree on anything for that: a process that is wrong about the others tries slightly too early or
 // too late.
+//
+// That is too little for a process that is farther from the nodes than the others are: their attempts
+// would come first each time. It says so (far.go), and gets the head start that it needs.
 type rivals struct {
 	latest [maxRivals]string // clients, in a ring
 	next   int
 	lost   int // releases by others since this process last had the name
+
+	far    []distant // processes that are farther away than others, as of this process's latest tenure
+	waited bool      // their head start has passed, and nobody is known to have come
+
+	overtakings int    // holds of others that have overtaken this process since it last had the name
+	overtaker   string // the last one of them
 }
 
 // heard records a release by another client.
 func (r *rivals) heard(hold string) {
-	client, _, _ := strings.Cut(hold, ":")
+	client := clientOf(hold)
 	r.latest[r.next] = client
 	r.next = (r.next + 1) % maxRivals
 	r.lost++
+	r.waited = false
+	for i := range r.far {
+		if r.far[i].client == client {
+			r.far[i].owed = false
+		}
+	}
+}
+
+// won records that this process has the name.
+func (r *rivals) won() {
+	for i := range r.far {
+		f := &r.far[i]
+		f.spent = f.spent || f.owed && r.waited
+		f.owed = !f.spent
+	}
+	r.lost, r.waited, r.overtakings, r.overtaker = 0, false, 0, ""
 }
 
 // count returns how many rivals there are.
@@ -44,8 +71,71 @@ func (r *rivals) count() int {
 			n++
 		}
 	}
+	for _, f := range r.far {
+		if !slices.Contains(r.latest[:], f.client) {
+			n++
+		}
+	}
 	return n
 }
 
 // pause is how long this process leaves the name to processes that have waited longer.
-func (r *rivals) pause() time.Duration { return headStart * time.Duration(max(0, r.count()-r.lost)) }
+func (r *rivals) pause() time.Duration {
+	ahead := r.count() - r.lost
+	if ahead <= 0 {
+		return 0 // also if it is wrong about the others, and they do not wait for one another
+	}
+	return headStart*time.Duration(ahead) + r.farthest()
+}
+
+// farthest is how long the farthest one needs of those that have not had the name since this process had it.
+func (r *rivals) farthest() (chance time.Duration) {
+	if r == nil {
+		return 0
+	}
+	for _, f := range r.far {
+		if f.owed {
+			chance = max(chance, f.chance)
+		}
+	}
+	return chance
+}
+
+// overtaken records that an attempt has found the name taken by the hold called id. It reports whether this
+// process is to say that it is far: too often, the name was taken by one that had had it while this one waited.
+func (r *rivals) overtaken(id string) bool {
+	r.waited = false // somebody has come
+	client := clientOf(id)
+	for i := range min(r.lost, maxRivals) {
+		if r.latest[(r.next-1-i+maxRivals)%maxRivals] != client {
+			continue
+		}
+		if r.overtaker != id {
+			r.overtaker = id
+			r.overtakings++
+		}
+		return r.overtakings >= maxOvertakings
+	}
+	return false
+}
+
+// told records the marks of the processes that are far, as they were while this process had the name.
+func (r *rivals) told(marks map[string]lua.FarMark) {
+	var far []distant
+	for client, m := range marks {
+		f := distant{client: client, mark: m.ID, chance: min(m.Chance, maxChance), owed: true}
+		for _, before := range r.far {
+			if before.client == client && !newer(m.ID, before.mark) {
+				f = before
+			}
+		}
+		far = append(far, f)
+	}
+	r.far = far
+}
+
+// clientOf returns the client whose hold, or mark, has that id.
+func clientOf(id string) string {
+	client, _, _ := strings.Cut(id, ":")
+	return client
+}

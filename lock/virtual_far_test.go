@@ -2,6 +2,7 @@ package lock_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lua"
 )
 
 // Whoever lets others have the name waits until they can have heard of it, and their requests have come.
@@ -48,4 +50,168 @@ func TestProcessesThatAreFarAwayTakeTurns(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A turn is what a process has of a name until another one has it.
+type turn struct {
+	process     int
+	start, last time.Time // its first hold, and its last one
+	holds       int
+}
+
+// takeTurns has four goroutines on each host lock one name again and again, until its time is over.
+func (w *world) takeTurns(lasts time.Duration, hosts ...*virtual.Host) (turns []turn) {
+	var goroutines sync.WaitGroup
+	var mu sync.Mutex
+	ctx, cancel := context.WithTimeout(bg, lasts)
+	defer cancel()
+	for i, h := range hosts {
+		p := w.processOn(h)
+		for range 4 {
+			goroutines.Go(func() {
+				for {
+					l, err := p.mutex().Lock(ctx)
+					if err != nil {
+						return
+					}
+					mu.Lock()
+					if n := len(turns); n == 0 || turns[n-1].process != i {
+						turns = append(turns, turn{process: i, start: time.Now()})
+					}
+					now := &turns[len(turns)-1]
+					now.holds++
+					now.last = time.Now()
+					mu.Unlock()
+					time.Sleep(11 * time.Millisecond)
+					assert.NoError(w.t, l.Unlock(bg))
+				}
+			})
+		}
+	}
+	goroutines.Wait()
+	return turns
+}
+
+// Whoever is farther from the nodes than others says so, and gets the time that its messages take.
+func TestProcessesAtDifferentDistancesTakeTurns(t *testing.T) {
+	const lasts = time.Minute
+	for name, trips := range map[string][]time.Duration{
+		"3 ms":                     {0, 3 * time.Millisecond, 3 * time.Millisecond},
+		"30 ms":                    {2 * time.Millisecond, 30 * time.Millisecond, 30 * time.Millisecond},
+		"120 ms":                   {2 * time.Millisecond, 120 * time.Millisecond, 120 * time.Millisecond},
+		"several are near":         {time.Millisecond, time.Millisecond, 30 * time.Millisecond},
+		"one is farther than most": {time.Millisecond, 10 * time.Millisecond, 60 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				start := time.Now()
+				var hosts []*virtual.Host
+				for _, trip := range trips {
+					h := virtual.NewHost(w.nodes)
+					h.SetDelay(trip/2, trip-trip/2)
+					hosts = append(hosts, h)
+				}
+				counts, had := make([]int, len(trips)), slices.Repeat([]time.Time{start}, len(trips))
+				longest := time.Duration(0)
+				turns := w.takeTurns(lasts, hosts...)
+				for _, turn := range turns {
+					longest = max(longest, turn.start.Sub(had[turn.process]))
+					had[turn.process] = turn.last
+					counts[turn.process]++
+				}
+				for _, last := range had {
+					longest = max(longest, start.Add(lasts).Sub(last))
+				}
+				t.Log(counts, longest)
+				require.LessOrEqual(t, longest, pollBound)
+				require.LessOrEqual(t, slices.Max(counts), 3*slices.Min(counts), "%v", counts)
+			})
+		})
+	}
+}
+
+// The name is left alone once for whoever does not come, and not until its mark is gone.
+func TestAFarProcessThatHasGoneIsWaitedForOnce(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		const trip = 60 * time.Millisecond
+		near, far := virtual.NewHost(w.nodes), virtual.NewHost(w.nodes)
+		far.SetDelay(trip/2, trip/2)
+		p := w.processOn(near)
+		ctx, cancel := context.WithCancel(bg)
+		var busy sync.WaitGroup
+		var mu sync.Mutex
+		var idle []time.Duration
+		last := time.Now()
+		for range 3 {
+			busy.Go(func() {
+				for {
+					l, err := p.mutex().Lock(ctx)
+					if err != nil {
+						return
+					}
+					mu.Lock()
+					idle = append(idle, time.Since(last))
+					mu.Unlock()
+					time.Sleep(11 * time.Millisecond)
+					mu.Lock()
+					last = time.Now()
+					mu.Unlock()
+					assert.NoError(t, l.Unlock(bg))
+				}
+			})
+		}
+		time.Sleep(time.Second)
+		other := w.processOn(far)
+		hasItsTurn := func() {
+			start := time.Now()
+			within, over := context.WithTimeout(bg, time.Second)
+			defer over()
+			l, err := other.mutex().Lock(within)
+			require.NoError(t, err, "after %v", time.Since(start))
+			require.NoError(t, l.Unlock(bg))
+		}
+		hasItsTurn()
+		time.Sleep(100 * time.Millisecond) // that gap was its own
+		mu.Lock()
+		idle = nil
+		mu.Unlock()
+		time.Sleep(5 * time.Second)
+		mu.Lock()
+		since := slices.Sorted(slices.Values(idle))
+		mu.Unlock()
+		require.Greater(t, since[len(since)-1], trip, "it was waited for")
+		require.Less(t, since[len(since)-2], trip)
+		hasItsTurn() // if it comes back
+		cancel()
+		busy.Wait()
+	})
+}
+
+// A process is not far because others have come before it, nor because it was overtaken now and then.
+func TestWhoIsNotOvertakenIsNotFar(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		const trip = 30 * time.Millisecond
+		var near [3]*process
+		for i := range near {
+			near[i] = w.process()
+		}
+		far := virtual.NewHost(w.nodes)
+		far.SetDelay(trip/2, trip/2)
+		l := w.lock(near[0].mutex())
+		waiting := wait(bg, w.processOn(far).mutex())
+		for i := range 5 { // after two of them, each one overtakes it
+			for _, n := range w.nodes {
+				require.Empty(t, n.Commands(runs(lua.Far{})), i)
+			}
+			time.Sleep(time.Second)
+			require.NoError(t, l.Unlock(bg))
+			l = w.lock(near[(i+1)%len(near)].mutex())
+		}
+		time.Sleep(time.Second)
+		for _, n := range w.nodes {
+			require.Len(t, n.Commands(runs(lua.Far{})), 1)
+		}
+		require.NoError(t, l.Unlock(bg))
+		require.NoError(t, (<-waiting).lease.Unlock(bg))
+	})
 }

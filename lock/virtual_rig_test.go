@@ -83,7 +83,7 @@ func inVirtualTime(t *testing.T, sizes []int, f func(t *testing.T, w *world)) {
 func (w *world) loadScripts() {
 	for _, n := range w.nodes {
 		for _, s := range []interface{ Call() lua.Call }{
-			lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Reserve{}, lua.Repair{}, lua.Restore{}, lua.Inspect{}, lua.Deaf{}, lua.Force{}, lua.Forced{}, lua.Note{}, lua.Keep{}, lua.Probe{}, lua.Holds{},
+			lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Reserve{}, lua.Repair{}, lua.Restore{}, lua.Inspect{}, lua.Deaf{}, lua.Far{}, lua.Force{}, lua.Forced{}, lua.Note{}, lua.Keep{}, lua.Probe{}, lua.Holds{},
 			lua.FairAcquire{}, lua.FairRelease{}, lua.FairYield{}, lua.FairSettle{}, lua.FairBeat{},
 		} {
 			n.Load(s.Call().Script().Source)

@@ -31,6 +31,9 @@ func (ct *contest) wakeLater(pause time.Duration, look bool) {
 	ct.later = time.AfterFunc(pause, func() {
 		ct.client.mu.Lock()
 		defer ct.client.mu.Unlock()
+		if ct.rivals != nil {
+			ct.rivals.waited = true
+		}
 		ct.wakeHead(look)
 	})
 }

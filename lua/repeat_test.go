@@ -131,6 +131,10 @@ func beat(holds ...string) lua.Call {
 
 var deaf = lua.Deaf{Keys: orders, Life: time.Second}.Call()
 
+func far(mark string) lua.Call {
+	return lua.Far{Keys: orders, Life: time.Second, FarMark: lua.FarMark{ID: mark, Chance: time.Millisecond}}.Call()
+}
+
 func calls(c ...lua.Call) []lua.Call { return c }
 
 func proposal(n int64) lua.Ticket { return lua.Ticket{Number: n} }
@@ -188,6 +192,9 @@ func TestACallThatRunsTwiceChangesWhatItChangesOnce(t *testing.T) {
 		"force":                         {calls(take(mine, ttl)), lua.Force{Keys: orders, Hold: mine, Life: marked}.Call()},
 		"deaf":                          {calls(take(mine, ttl)), deaf},
 		"deaf, when nobody has it":      {nil, deaf},
+		"far":                           {calls(take(mine, ttl)), far(mine)},
+		"far, when nobody has it":       {nil, far(mine)},
+		"reserve, somebody is far":      {calls(take(mine, ttl), far(other)), reserve(mine, 1<<52)},
 		"reserve, somebody is deaf":     {calls(take(mine, ttl), deaf), reserve(mine, 1<<52)},
 		"forced":                        {calls(take(mine, ttl)), lua.Forced{Keys: orders, Hold: mine}.Call()},
 		"extend, ended by force":        {calls(take(mine, ttl), lua.Force{Keys: orders, Hold: mine, Life: marked}.Call(), end(mine, 0)), extend(mine, longer, 1)},
@@ -259,6 +266,7 @@ func TestACallThatComesLateChangesNothing(t *testing.T) {
 		"fence, after a greater one":                         {calls(take(mine, ttl), fence(mine, 1<<52)), fence(mine, 1<<51)},
 		"reserve, after the release":                         {calls(take(mine, ttl), end(mine, 0)), reserve(mine, 1<<52)},
 		"reserve, when another has it":                       {calls(take(mine, ttl), end(mine, 0), take(other, ttl)), reserve(mine, 1<<52)},
+		"far, after a newer one":                             {calls(far("a:10")), far("a:9")},
 		"deaf, after the release":                            {calls(take(mine, ttl), end(mine, 0)), deaf},
 		"reserve, with nothing there":                        {nil, reserve(mine, 1<<52)},
 		"reserve, after a greater one":                       {calls(take(mine, ttl), reserve(mine, 1<<52)), reserve(mine, 1<<51)},

@@ -24,19 +24,26 @@ func (r Reserve) Call() Call {
 
 // Reserved is what reserve.lua answers.
 type Reserved struct {
-	Gone      bool // the hold is not there, and nothing was reserved
-	Forced    bool // it was ended by force
-	Listeners int  // clients of that server that wait for the end; negative: it cannot tell
-	Deaf      bool // others wait for it who cannot listen
+	Gone      bool      // the hold is not there, and nothing was reserved
+	Forced    bool      // it was ended by force
+	Listeners int       // clients of that server that wait for the end; negative: it cannot tell
+	Deaf      bool      // others wait for it who cannot listen
+	Far       []FarMark // of processes that are farther away than others
 }
 
 // ParseReserved reads a reply of reserve.lua.
 func ParseReserved(reply any) (Reserved, error) {
 	n, ok := reply.(int64)
-	deaf := false
-	if r, isSlice := reply.([]any); isSlice && len(r) == 2 && r[1] == int64(1) {
+	deaf, far := false, []FarMark(nil)
+	if r, isSlice := reply.([]any); isSlice && len(r) >= 2 {
 		n, ok = r[0].(int64)
-		ok, deaf = ok && (n == -3 || n >= 0), true
+		deaf = r[1] == int64(1)
+		ok = ok && (n == -3 || n >= 0) && (deaf || r[1] == int64(0))
+		for _, mark := range r[2:] {
+			m, good := parseFarMark(mark)
+			ok = ok && good
+			far = append(far, m)
+		}
 	}
 	switch {
 	case !ok || n < -3:
@@ -46,5 +53,5 @@ func ParseReserved(reply any) (Reserved, error) {
 	case n == -3:
 		n = -1
 	}
-	return Reserved{Listeners: int(n), Deaf: deaf}, nil
+	return Reserved{Listeners: int(n), Deaf: deaf, Far: far}, nil
 }

@@ -4,7 +4,8 @@
 -- KEYS[1] lock:{name}        hash    hold id -> hold count
 -- KEYS[2] lock:{name}:token  string  fencing counter
 -- KEYS[3] lock:{name}:void   zset    "hold id forced" -> when the mark may go, microseconds;
---                                    "deaf" -> until when somebody waits who does not listen
+--                                    "deaf" -> until when somebody waits who does not listen;
+--                                    "far <id> <milliseconds>", see far.lua
 -- ARGV[1] hold id of the tenure
 -- ARGV[2] last token of the reserve
 -- ARGV[3] life of an idle fencing counter, milliseconds
@@ -14,7 +15,8 @@
 -- Returns -1     the hold is not there, nothing was written
 -- Returns -2     the same: it was ended by force
 -- Returns -3     the counter is at least that token; the number of listeners is not known
--- Returns {n, 1} the same as n, and somebody waits who does not listen
+-- Returns {n, deaf, mark...}   the same as n; deaf is 1 if somebody waits who does not listen, else
+--   0; and the marks of at most 16 processes that are farther away than others
 --
 -- Twice: the greater of two numbers is the same the second time.
 -- Late: it writes only while the hold still has the key. Without that condition a later
@@ -29,11 +31,22 @@ if not token or tonumber(token) < tonumber(ARGV[2]) then
 end
 -- A user without the right to ask for listeners still gets its tokens.
 local listen = ARGV[4] ~= '' and redis.pcall('PUBSUB', 'NUMSUB', ARGV[4])[2] or -3
-local deaf = redis.call('ZSCORE', KEYS[3], 'deaf')
-if deaf then
-  -- uses clock
-  if tonumber(deaf) > clock() then
-    return {listen, 1}
-  end
+if redis.call('EXISTS', KEYS[3]) == 0 then
+  return listen
 end
-return listen
+local answer = {listen, 0}
+-- uses clock
+local now = clock()
+local deaf = redis.call('ZSCORE', KEYS[3], 'deaf')
+if deaf and tonumber(deaf) > now then
+  answer[2] = 1
+end
+-- Their scores are the greatest.
+local marks = redis.call('ZREVRANGE', KEYS[3], 0, 15, 'WITHSCORES')
+for i = 1, #marks, 2 do
+  if tonumber(marks[i + 1]) <= 2 ^ 52 + now then
+    break
+  end
+  answer[#answer + 1] = marks[i]
+end
+return (answer[2] == 1 or answer[3]) and answer or listen

@@ -1,7 +1,9 @@
 package lua_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -49,6 +51,49 @@ func TestReserveTellsWhatBecameOfTheHoldAndWhoListens(t *testing.T) {
 	for _, reply := range []any{nil, "3", int64(-4), []any{int64(1)}} {
 		_, err := lua.ParseReserved(reply)
 		require.Error(t, err)
+	}
+}
+
+// The marks of those that are far are read until they are over, beside one of somebody who is deaf.
+func TestReserveTellsWhoIsFar(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	mark := func(id string, chance time.Duration) lua.FarMark { return lua.FarMark{ID: id, Chance: chance} }
+	far := func(life time.Duration, m lua.FarMark) lua.Call {
+		return lua.Far{Keys: orders, Life: life, FarMark: m}.Call()
+	}
+	read := func() lua.Reserved {
+		r, err := lua.ParseReserved(f.run(reserve(mine, 1<<52)))
+		require.NoError(t, err)
+		return r
+	}
+	f.run(take(mine, time.Hour), end(other, time.Hour)) // a mark of another kind, which lives for longer
+	require.Empty(t, read())
+	f.run(far(10*time.Second, mark("b:9", time.Millisecond)), far(9*time.Second, mark("c:1", 30*time.Millisecond)))
+	require.Equal(t, lua.Reserved{Far: []lua.FarMark{mark("b:9", time.Millisecond), mark("c:1", 30*time.Millisecond)}}, read())
+	f.run(far(10*time.Second, mark("b:10", time.Microsecond)), deaf)
+	require.Equal(t, lua.Reserved{Deaf: true, Far: []lua.FarMark{mark("b:10", time.Millisecond), mark("c:1", 30*time.Millisecond)}}, read())
+	f.run(end(third, time.Millisecond)) // it takes marks away that are over
+	f.pass(9 * time.Second)
+	require.Equal(t, lua.Reserved{Far: []lua.FarMark{mark("b:10", time.Millisecond)}}, read())
+	f.pass(time.Second)
+	require.Empty(t, read())
+	f.run(far(time.Second, mark("d:1", time.Millisecond)))
+	marks, err := f.memory.SortedSet(orders.Void())
+	require.NoError(t, err)
+	require.NotContains(t, marks, "far b:10 1")
+	for i := range 20 {
+		f.run(far(time.Second, mark(fmt.Sprintf("e%d:1", i), 0)))
+	}
+	require.Len(t, read().Far, 16)
+
+	for _, reply := range []any{
+		[]any{int64(1), int64(0), "far"}, []any{int64(1), int64(0), "far a:1 x"}, []any{int64(1), int64(0), int64(1)},
+		[]any{int64(-1), int64(0), "far a:1 1"}, []any{int64(1), int64(2)}, []any{int64(1), int64(0), "near a:1 1"},
+		[]any{int64(1), int64(0), "far a:1 -1"},
+	} {
+		_, err := lua.ParseReserved(reply)
+		require.Error(t, err, "%v", reply)
 	}
 }
 

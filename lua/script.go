@@ -32,6 +32,7 @@ var (
 	reserveScript = load("reserve")
 	inspectScript = load("inspect")
 	deafScript    = load("deaf")
+	farScript     = load("far")
 	forceScript   = load("force")
 	forcedScript  = load("forced")
 	keepScript    = load("keep")

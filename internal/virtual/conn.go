@@ -24,7 +24,8 @@ type conn struct {
 
 // A wire is what both ends of a connection have in common.
 type wire struct {
-	prompt bool // without delays; immutable
+	prompt bool // without the node's delays; immutable
+	way    *way // of the client's host; immutable
 
 	mu      sync.Mutex
 	dead    bool // whatever is sent is lost, the end of the connection too
@@ -65,8 +66,8 @@ func (w *wire) isDead() bool {
 }
 
 // connect makes both ends of a connection to n.
-func connect(n *Node, prompt bool) (client, server *conn) {
-	requests, replies, w := newStream(), newStream(), &wire{prompt: prompt}
+func connect(n *Node, prompt bool, by *way) (client, server *conn) {
+	requests, replies, w := newStream(), newStream(), &wire{prompt: prompt, way: by}
 	client = &conn{node: n, in: replies, out: requests, wire: w, reads: newDeadline(), closed: make(chan struct{})}
 	server = &conn{node: n, in: requests, out: replies, wire: w, reads: newDeadline(), closed: make(chan struct{}), server: true}
 	return client, server
@@ -122,6 +123,9 @@ func (c *conn) Write(p []byte) (int, error) {
 	due := time.Now()
 	if !c.wire.prompt {
 		due = due.Add(c.node.delay(c.server))
+	}
+	if !c.wire.hasty() {
+		due = due.Add(c.wire.way.delay(c.server))
 	}
 	if err := c.out.write(p, due); err != nil {
 		return 0, err

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
@@ -30,6 +31,17 @@ type way struct {
 	node   *Node
 	silent gate
 	conns  ends // the client's
+
+	request atomic.Int64 // delays, besides the node's
+	reply   atomic.Int64
+}
+
+// delay is how much longer what is sent is on its way than it would be from another host.
+func (w *way) delay(reply bool) time.Duration {
+	if reply {
+		return time.Duration(w.reply.Load())
+	}
+	return time.Duration(w.request.Load())
 }
 
 // NewHost makes a host that reaches nodes.
@@ -103,6 +115,15 @@ func (h *Host) Cut(node int, on bool) {
 	}
 }
 
+// SetDelay moves the host away from all nodes: what is sent takes longer, besides the nodes' own delays, and
+// so do messages.
+func (h *Host) SetDelay(request, reply time.Duration) {
+	for _, w := range h.ways {
+		w.request.Store(int64(request))
+		w.reply.Store(int64(reply))
+	}
+}
+
 // IsCut tells whether the host is cut off from a node.
 func (h *Host) IsCut(node int) bool { return h.ways[node].silent.isShut() }
 
@@ -137,7 +158,7 @@ func (h *Host) dial(ctx context.Context, w *way) (net.Conn, error) {
 	if h.killed.Load() {
 		return nil, n.dialError(syscall.ENETDOWN)
 	}
-	c, err := n.dial(ctx, !patient)
+	c, err := n.dial(ctx, !patient, w)
 	if err != nil {
 		return nil, err
 	}

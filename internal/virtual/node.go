@@ -68,8 +68,8 @@ func StartInRealTime(t testing.TB, n int) []*Node {
 // Addr is what the node is called.
 func (n *Node) Addr() string { return n.name }
 
-// dial makes a connection, a prompt one without delays, and returns the client's end.
-func (n *Node) dial(ctx context.Context, prompt bool) (*conn, error) {
+// dial makes a connection by a way, a prompt one without the node's delays, and returns the client's end.
+func (n *Node) dial(ctx context.Context, prompt bool, by *way) (*conn, error) {
 	if err := n.silent.pass(ctx); err != nil {
 		return nil, n.dialError(err)
 	}
@@ -78,7 +78,7 @@ func (n *Node) dial(ctx context.Context, prompt bool) (*conn, error) {
 	if n.server == nil {
 		return nil, n.dialError(syscall.ECONNREFUSED)
 	}
-	client, server := connect(n, prompt)
+	client, server := connect(n, prompt, by)
 	n.conns.add(server)
 	n.server.Server().ServeConn(server)
 	if n.silent.isShut() {

@@ -212,7 +212,7 @@ func TestPubSubToNodesThatDoNotAnswerDoesNotStopTheClock(t *testing.T) {
 
 func TestReadEndsWithItsDeadlineOrTheConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, server := connect(Start(t), false)
+		client, server := connect(Start(t), false, new(way))
 		p := make([]byte, 1)
 		start := time.Now()
 		require.NoError(t, client.SetReadDeadline(start.Add(time.Second)))

@@ -103,7 +103,7 @@ func memory(m *miniredis.Miniredis) string {
 
 // callers have one of each script of package lua.
 var callers = []interface{ Call() lua.Call }{
-	lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Reserve{}, lua.Repair{}, lua.Restore{}, lua.Inspect{}, lua.Deaf{}, lua.Force{}, lua.Forced{},
+	lua.Acquire{}, lua.Release{}, lua.Extend{}, lua.Fence{}, lua.Reserve{}, lua.Repair{}, lua.Restore{}, lua.Inspect{}, lua.Deaf{}, lua.Far{}, lua.Force{}, lua.Forced{},
 	lua.Note{}, lua.Keep{}, lua.Probe{}, lua.Ready{}, lua.Holds{}, lua.Server{},
 	lua.FairAcquire{}, lua.FairRelease{}, lua.FairYield{}, lua.FairSettle{}, lua.FairBeat{},
 	lua.RWAcquire{}, lua.RWRelease{}, lua.RWYield{}, lua.RWSettle{}, lua.RWBeat{}, lua.RWExtend{}, lua.RWRestore{}, lua.RWRepair{}, lua.RWKeep{}, lua.RWLook{}, lua.RWReserve{},
