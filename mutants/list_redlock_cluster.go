@@ -71,4 +71,28 @@ var redlockClusterMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestLocksOutliveTheFailoverOfTheirShard$/^master_killed_reentrant$",
 	},
+	{
+		Name:    "a master that is silent is not looked for before it refuses connections",
+		File:    "redlock/sweep.go",
+		Old:     "	if l.node.of != nil && len(late)+len(dropped) > 0 {",
+		New:     "	if false {",
+		Package: "redlock",
+		Tests:   "^TestANewMasterIsFoundThough",
+	},
+	{
+		Name:    "only what was sent to a silent master tells that it is",
+		File:    "redlock/sweep.go",
+		Old:     "	if l.node.of != nil && len(late)+len(dropped) > 0 {",
+		New:     "	if l.node.of != nil && len(late) > 0 {",
+		Package: "redlock",
+		Tests:   "^TestANewMasterIsFoundThoughNothingMoreIsSentToTheOldOne$",
+	},
+	{
+		Name:    "a silent master makes a question of each timeout",
+		File:    "redlock/shards.go",
+		Old:     "now.Sub(s.reloaded) >= reloadAfter && !s.closed",
+		New:     "!s.closed",
+		Package: "redlock",
+		Tests:   "^TestASilentMasterMakesFewQuestions$",
+	},
 }

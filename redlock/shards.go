@@ -135,8 +135,10 @@ func (s *shards) close() []*lane {
 	return all
 }
 
-// reload makes the client look at the Cluster again. It does that by itself once a minute, but not
-// when a master is gone.
+// reload makes the client look at the Cluster again, soon and beside the caller. It does that by itself once a
+// minute, but not when a master is gone. It has one look at a time, and another one after that if it was asked
+// meanwhile. Nobody asks while nothing is wanted of a master that is gone; while something is, two questions a
+// second cost the other servers nothing.
 func (s *shards) reload() {
 	now := time.Now()
 	s.mu.Lock()

@@ -113,6 +113,12 @@ func (l *lane) sweep() {
 	l.mu.Unlock()
 
 	putBack(stale)
+	if l.node.of != nil && len(late)+len(dropped) > 0 {
+		// A master that is silent refuses nothing, so redirect hears of it only when the flight is given up, and
+		// by then a lease may be lost that a new master has. The callers hear after this that nobody answered:
+		// who tries again does not come before the client has been asked.
+		l.node.of.shards.reload()
+	}
 	for _, o := range late {
 		o.timeout(l.node, down)
 	}

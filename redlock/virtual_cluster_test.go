@@ -1,0 +1,132 @@
+package redlock_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// reloadAfter is how often a client is asked to look at a Cluster again, at the most.
+const reloadAfter = 500 * time.Millisecond
+
+// A virtualCluster has all slots on one of its servers, and tells that as soon as somebody asks.
+type virtualCluster struct {
+	servers []*virtual.Node
+	master  atomic.Int32 // the server that has the slots
+	asked   atomic.Int32 // how often a client has asked for them
+}
+
+// group returns a group that has met the Cluster.
+func (c *virtualCluster) group(t *testing.T, timeout time.Duration) *redlock.Group {
+	t.Helper()
+	dials := make(map[string]func(context.Context, string, string) (net.Conn, error))
+	for i, client := range virtual.NewHost(c.servers).Clients(t) {
+		dials[c.servers[i].Addr()] = client.(*redis.Client).Options().Dialer
+	}
+	client := redis.NewClusterClient(&redis.ClusterOptions{
+		Addrs: []string{c.servers[0].Addr()},
+		ClusterSlots: func(context.Context) ([]redis.ClusterSlot, error) {
+			c.asked.Add(1)
+			master := redis.ClusterNode{Addr: c.servers[c.master.Load()].Addr()}
+			return []redis.ClusterSlot{{Start: 0, End: 16383, Nodes: []redis.ClusterNode{master}}}, nil
+		},
+		Dialer: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return dials[address](ctx, network, address)
+		},
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	})
+	t.Cleanup(func() { _ = client.Close() })
+	g := groupOf(t, timeout, []redis.UniversalClient{client})
+	require.NoError(t, g.Handshake(bg))
+	return g
+}
+
+// won has a runner send an acquisition of the name, as renewals are sent, and reports whether it was granted.
+func won(t *testing.T, g *redlock.Group, name string) bool {
+	t.Helper()
+	b := g.Vote(newHold(t, g, name).acquire())
+	require.NoError(t, b.Wait(bg))
+	synctest.Wait()
+	return b.Won()
+}
+
+// A master that falls silent, as a machine without power does, refuses nothing: its connections tell much later
+// than the node timeout that they lead nowhere. Nobody waits for that before the client looks for another master.
+func TestANewMasterIsFoundThoughTheOldOneIsSilent(t *testing.T) {
+	for name, silence := range map[string]func(*virtual.Node){
+		"stopped": (*virtual.Node).Pause,
+		"cut off": func(n *virtual.Node) { n.Silence(true) },
+		"slow":    func(n *virtual.Node) { n.SetDelay(0, time.Minute) },
+	} {
+		for _, timeout := range []time.Duration{timeout, time.Second, 2 * time.Second} {
+			t.Run(fmt.Sprint(name, " ", timeout), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					c := &virtualCluster{servers: virtual.StartN(t, 2)}
+					g := c.group(t, timeout)
+					require.True(t, won(t, g, "before"))
+					start := time.Now()
+					silence(c.servers[0])
+					require.False(t, won(t, g, "orders"), "nobody has taken over")
+					c.master.Store(1)
+					time.Sleep(reloadAfter)
+					require.False(t, won(t, g, "orders"), "nobody here knows of the new master")
+					require.True(t, won(t, g, "orders"), "now the client does")
+					require.Equal(t, 2*timeout+reloadAfter, time.Since(start))
+				})
+			})
+		}
+	}
+}
+
+// Nor does a stuck master's lane, all of whose runners are stuck, forget to look.
+func TestANewMasterIsFoundThoughNothingMoreIsSentToTheOldOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &virtualCluster{servers: virtual.StartN(t, 2)}
+		g := c.group(t, timeout)
+		require.True(t, won(t, g, "before"))
+		c.servers[0].Pause()
+		start := time.Now()
+		for time.Since(start) < 4*timeout { // a flight is given up after ten
+			require.False(t, won(t, g, "orders"))
+		}
+		c.master.Store(1)
+		for !won(t, g, "orders") {
+		}
+		require.LessOrEqual(t, time.Since(start), 4*timeout+reloadAfter+timeout)
+	})
+}
+
+// However many callers a shard has that nobody takes over, and however long it is silent, the
+// servers are asked for the slots twice a second; and not at all while nobody wants anything.
+func TestASilentMasterMakesFewQuestions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const silence, most = 20 * time.Second, 20 * time.Second / reloadAfter
+		c := &virtualCluster{servers: virtual.StartN(t, 1)}
+		g := c.group(t, timeout)
+		require.True(t, won(t, g, "before"))
+		c.servers[0].Pause()
+		before := c.asked.Load()
+		for end := time.Now().Add(silence); time.Now().Before(end); time.Sleep(timeout / 20) {
+			g.Vote(newHold(t, g, "orders").acquire())
+		}
+		asked := c.asked.Load() - before
+		require.LessOrEqual(t, asked, int32(most))
+		require.GreaterOrEqual(t, asked, int32(most/2))
+		time.Sleep(silence) // the last flights are over
+		before = c.asked.Load()
+		time.Sleep(silence)
+		require.Equal(t, before, c.asked.Load())
+		c.servers[0].Resume()
+	})
+}
