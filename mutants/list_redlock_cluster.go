@@ -74,16 +74,16 @@ var redlockClusterMutants = []Mutant{
 	{
 		Name:    "a master that is silent is not looked for before it refuses connections",
 		File:    "redlock/sweep.go",
-		Old:     "	if l.node.of != nil && len(late)+len(dropped) > 0 {",
-		New:     "	if false {",
+		Old:     "	quiet := len(late)+len(dropped) > 0 && l.node.of != nil",
+		New:     "	quiet := false",
 		Package: "redlock",
 		Tests:   "^TestANewMasterIsFoundThough",
 	},
 	{
 		Name:    "only what was sent to a silent master tells that it is",
 		File:    "redlock/sweep.go",
-		Old:     "	if l.node.of != nil && len(late)+len(dropped) > 0 {",
-		New:     "	if l.node.of != nil && len(late) > 0 {",
+		Old:     "	quiet := len(late)+len(dropped) > 0 && l.node.of != nil",
+		New:     "	quiet := len(late) > 0 && l.node.of != nil",
 		Package: "redlock",
 		Tests:   "^TestANewMasterIsFoundThoughNothingMoreIsSentToTheOldOne$",
 	},
@@ -94,5 +94,31 @@ var redlockClusterMutants = []Mutant{
 		New:     "!s.closed",
 		Package: "redlock",
 		Tests:   "^TestASilentMasterMakesFewQuestions$",
+	},
+	{
+		Name:    "the replica of a silent master is not asked",
+		File:    "redlock/heir.go",
+		Old:     "	if heir != l && known && l.isDown() {",
+		New:     "	if heir == nil && known {",
+		Package: "redlock",
+		Tests:   "^TestAReplicaThatTakesOverIsFoundThoughTheClientWaitsForTheSilentMaster$",
+	},
+	{
+		Name:    "a silent replica is asked on and on",
+		File:    "redlock/shards.go",
+		Old:     "heir != nil && !heir.isSilent()",
+		New:     "heir != nil",
+		Package: "redlock",
+		Tests:   "^TestAMasterThatIsBackIsFoundBehindItsReplica$/^stopped$",
+	},
+	{
+		Name: "a replica that knows of no slot has the last word",
+		File: "redlock/redirect.go",
+		Old: `			return own // whose replica n is; or it has taken over meanwhile
+`,
+		New: `			return nil
+`,
+		Package: "redlock",
+		Tests:   "^TestAMasterThatIsBackIsFoundBehindItsReplica$/^shut_out$",
 	},
 }

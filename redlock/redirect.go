@@ -53,19 +53,26 @@ func (s *shards) redirect(n *node, o *op, err error) *lane {
 		s.mu.RLock()
 		to := s.byAddress[redirection(text)]
 		s.mu.RUnlock()
-		if to == nil {
-			o.asking, o.stray = false, true
-			to = s.node.lane
+		if to != nil {
+			return to
 		}
-		return to
+		o.asking = false
+		if own := s.own(o.key()); own != n.lane {
+			return own // whose replica n is, and which has another name in the Cluster
+		}
+		o.stray = true
+		return s.node.lane
 	case "TRYAGAIN":
 		// The slot is moving, and some of the keys are not where the others are.
 		if o.narrows() {
 			return n.lane
 		}
 		return nil
-	case "READONLY", "CLUSTERDOWN":
+	case "READONLY", "CLUSTERDOWN", "MASTERDOWN", "LOADING":
 		s.reload()
+		if own := s.own(o.key()); own != n.lane {
+			return own // whose replica n is; or it has taken over meanwhile
+		}
 		return nil
 	}
 	if errors.Is(err, redis.ErrClosed) {

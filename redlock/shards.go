@@ -36,7 +36,7 @@ type shards struct {
 
 	mu        sync.RWMutex
 	closed    bool
-	lanes     map[*redis.Client]*lane
+	lanes     map[*redis.Client]*lane // of masters, and of replicas that may have taken over
 	byAddress map[string]*lane
 	retired   []*lane // closed, but not joined; they have nothing more to send
 	reloaded  time.Time
@@ -60,6 +60,15 @@ func (s *shards) lane(key string) *lane {
 	if key == "" {
 		return s.any()
 	}
+	l := s.own(key)
+	if heir := l.heir.Load(); heir != nil && !heir.isSilent() {
+		return heir
+	}
+	return l
+}
+
+// own returns the lane to the server that the client considers to be the master of key.
+func (s *shards) own(key string) *lane {
 	master, err := s.client.MasterForKey(s.node.group.ctx, key)
 	if err != nil {
 		return s.node.lane
@@ -113,6 +122,9 @@ func (s *shards) retire() {
 			continue
 		}
 		delete(s.lanes, master)
+		for _, other := range s.lanes {
+			other.heir.CompareAndSwap(l, nil)
+		}
 		if s.byAddress[l.node.address] == l {
 			delete(s.byAddress, l.node.address)
 		}

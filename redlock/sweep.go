@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -110,14 +111,27 @@ func (l *lane) sweep() {
 		}
 	}
 	down := l.isDown()
+	quiet := len(late)+len(dropped) > 0 && l.node.of != nil
+	seeks := quiet && down && !l.seeking && !l.closed
+	if seeks {
+		l.seeking = true
+		l.runners.Add(1) // join waits for this one, too
+	}
 	l.mu.Unlock()
 
 	putBack(stale)
-	if l.node.of != nil && len(late)+len(dropped) > 0 {
+	if quiet {
 		// A master that is silent refuses nothing, so redirect hears of it only when the flight is given up, and
 		// by then a lease may be lost that a new master has. The callers hear after this that nobody answered:
 		// who tries again does not come before the client has been asked.
 		l.node.of.shards.reload()
+	}
+	if seeks {
+		key := slices.Concat(late, dropped)[0].key()
+		go func() {
+			defer l.runners.Done()
+			l.node.of.shards.seekHeir(l, key)
+		}()
 	}
 	for _, o := range late {
 		o.timeout(l.node, down)

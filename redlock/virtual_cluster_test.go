@@ -102,6 +102,8 @@ func TestANewMasterIsFoundThoughNothingMoreIsSentToTheOldOne(t *testing.T) {
 		}
 		c.master.Store(1)
 		for !won(t, g, "orders") {
+			time.Sleep(timeout / 20)
+			require.Less(t, time.Since(start), time.Minute)
 		}
 		require.LessOrEqual(t, time.Since(start), 4*timeout+reloadAfter+timeout)
 	})
@@ -129,4 +131,79 @@ func TestASilentMasterMakesFewQuestions(t *testing.T) {
 		require.Equal(t, before, c.asked.Load())
 		c.servers[0].Resume()
 	})
+}
+
+// heirs makes a group of a Cluster of n servers, the first of which has all slots.
+func heirs(t *testing.T, n int) (*redlock.Group, *virtual.Cluster, []*virtual.Node) {
+	t.Helper()
+	nodes := virtual.StartN(t, n)
+	c := virtual.NewCluster(nodes)
+	g := groupOf(t, timeout, []redis.UniversalClient{virtual.NewHost(nodes).Cluster(t)})
+	require.NoError(t, g.Handshake(bg))
+	require.True(t, won(t, g, "before"))
+	return g, c, nodes
+}
+
+// The client asks servers for the slots in random order, waits for a silent one, and asks nobody else meanwhile: for
+// 3 seconds for an answer, and for 25 to dial. The replica need not be asked who it is.
+func TestAReplicaThatTakesOverIsFoundThoughTheClientWaitsForTheSilentMaster(t *testing.T) {
+	for name, silence := range map[string]func(*virtual.Node){
+		"stopped": (*virtual.Node).Pause,
+		"cut off": func(n *virtual.Node) { n.Silence(true) },
+	} {
+		for _, replicas := range []int{1, 2} {
+			t.Run(fmt.Sprint(name, " ", replicas), func(t *testing.T) {
+				for range 20 { // the order is random
+					synctest.Test(t, func(t *testing.T) {
+						g, c, nodes := heirs(t, 1+replicas)
+						silence(nodes[0])
+						for start := time.Now(); time.Since(start) < 10*time.Second; {
+							require.False(t, won(t, g, "orders"), "nobody has taken over")
+						}
+						c.Promote(1)
+						start := time.Now()
+						for !won(t, g, "orders") {
+							time.Sleep(timeout / 20)
+							require.Less(t, time.Since(start), time.Minute)
+						}
+						require.LessOrEqual(t, time.Since(start), time.Duration(replicas)*(timeout+timeout/20))
+						require.True(t, won(t, g, "others"))
+						require.LessOrEqual(t, time.Since(start), time.Duration(replicas)*(timeout+timeout/20))
+					})
+				}
+			})
+		}
+	}
+}
+
+// A master that was silent is asked again when it answers, whatever its replica has come to.
+func TestAMasterThatIsBackIsFoundBehindItsReplica(t *testing.T) {
+	for name, fate := range map[string]func(*virtual.Cluster, *virtual.Node){
+		"well":      func(*virtual.Cluster, *virtual.Node) {},
+		"shut out":  func(c *virtual.Cluster, _ *virtual.Node) { c.Leave(1) },
+		"stopped":   func(_ *virtual.Cluster, n *virtual.Node) { n.Pause() },
+		"cut off":   func(_ *virtual.Cluster, n *virtual.Node) { n.Silence(true) },
+		"shut down": func(_ *virtual.Cluster, n *virtual.Node) { n.Kill() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, c, nodes := heirs(t, 2)
+				nodes[0].Pause()
+				for range 10 {
+					require.False(t, won(t, g, "late"))
+				}
+				fate(c, nodes[1])
+				nodes[0].Resume()
+				start := time.Now()
+				for !won(t, g, "orders") {
+					time.Sleep(timeout / 20)
+					require.Less(t, time.Since(start), time.Minute)
+				}
+				require.LessOrEqual(t, time.Since(start), 2*(timeout+timeout/20))
+				require.True(t, won(t, g, "others"))
+				require.True(t, won(t, g, "others still"))
+				require.LessOrEqual(t, time.Since(start), 2*timeout)
+			})
+		})
+	}
 }

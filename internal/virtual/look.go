@@ -75,13 +75,14 @@ func (n *Node) hook(c *server.Peer, name string, args ...string) bool {
 	if slices.Contains(recorded, name) {
 		n.commands = append(n.commands, Command{At: time.Now(), Args: append([]string{name}, args...)})
 	}
-	mute, refused, up := n.mute, n.refused, time.Since(n.started)
+	mute, refused, up, cluster := n.mute, n.refused, time.Since(n.started), n.cluster
 	n.mu.Unlock()
 	switch {
 	case refused != nil && refused(append([]string{name}, args...)):
 		c.WriteError("NOPERM this user has no permissions to run it")
 	case mute && name == "PUBLISH":
 		c.WriteInt(1)
+	case cluster != nil && cluster.answer(n, c, name, args):
 	case name == "INFO" && slices.Equal(args, []string{"server"}):
 		c.WriteBulk(fmt.Sprintf("# Server\r\nuptime_in_seconds:%d\r\n", int(up.Seconds())))
 	default:

@@ -27,6 +27,7 @@ type Node struct {
 	reply    time.Duration
 	mute     bool
 	refused  func(args []string) bool // nil: nothing
+	cluster  *Cluster                 // nil: it is in none
 	commands []Command
 	scripts  map[string]*script // by hash
 

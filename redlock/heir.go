@@ -1,0 +1,34 @@
+package redlock
+
+import "github.com/redis/go-redis/v9"
+
+// seekHeir has commands for the silent master of l, which is the one of key, try one of its replicas first. It
+// may take over any moment, and the client may be the last to know: to look at the Cluster again, it asks the
+// servers it knows in random order, one after the other, and waits for the silent one for as long as it was
+// configured to, some 25 seconds if that must be dialled. That is longer than leases last.
+//
+// A replica redirects each command to its master until it has taken over, so the silent master still receives
+// every command, and no command is executed on old data. It is different if the client's connections are for
+// reading from replicas (ReadOnly), or if there is no Cluster behind a list of servers (ClusterSlots, as for
+// Sentinel): such a replica would answer for itself. So these clients wait.
+//
+// It runs beside the sweeper, as the client may first ask the replica whether it is loading.
+func (s *shards) seekHeir(l *lane, key string) {
+	heir := l
+	o := s.client.Options()
+	if !o.ReadOnly && o.ClusterSlots == nil && s.own(key) == l {
+		if replica, err := s.client.SlaveForKey(s.node.group.ctx, key); err == nil { // the master itself, if it has none
+			heir = s.laneOf(replica)
+		}
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	client, _ := heir.node.client.(*redis.Client)
+	known := s.lanes[client] == heir // or it is retired, and passes on what it receives
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.seeking = false
+	if heir != l && known && l.isDown() {
+		l.heir.Store(heir)
+	}
+}
