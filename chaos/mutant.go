@@ -62,7 +62,7 @@ func mutants() []Mutant {
 			By:   "loss",
 			Cell: patient(1),
 			Edits: []Edit{{"lock/attempt.go",
-				"	if won == nil && !time.Now().Before(validity) {",
+				"	if won == nil && !t.granted.Before(validity) {",
 				"	if false {"}},
 		},
 		{
@@ -264,7 +264,7 @@ func mutants() []Mutant {
 			By:   "stays",
 			Cell: staying(1, harmless...),
 			Edits: []Edit{{"lock/linger.go",
-				"	return max(0, time.Until(t.since.Add(t.engine.set.minHold)))",
+				"	return max(0, time.Until(t.granted.Add(t.engine.set.minHold)))",
 				"	return 0"}},
 		},
 		{

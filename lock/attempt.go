@@ -99,7 +99,8 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 	// The clock is read after the last round: an attempt that took too long has
 	// nothing to rely on, whatever the nodes said (traps 2 to 4). It looks the same to a paused
 	// process as answers that came too late, and the next attempt may succeed: an ErrNoQuorum.
-	if won == nil && !time.Now().Before(validity) {
+	t.granted = time.Now()
+	if won == nil && !t.granted.Before(validity) {
 		won = fmt.Errorf("%w in time: the attempt took longer than the lock would have been valid: %v", ErrNoQuorum, t.ttl)
 	}
 	if won != nil {
@@ -128,6 +129,7 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 	}
 	t.watch(b.Start())
 	t.align()
+	t.remain()
 	if t.describes() {
 		t.write()
 	}

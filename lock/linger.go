@@ -25,10 +25,10 @@ func (t *tenure) stays() time.Duration {
 
 // minimum returns what is left of the minimum hold. Called with mu held.
 func (t *tenure) minimum() time.Duration {
-	if t.engine.set.minHold == 0 || t.since.IsZero() {
+	if t.engine.set.minHold == 0 || t.granted.IsZero() {
 		return 0
 	}
-	return max(0, time.Until(t.since.Add(t.engine.set.minHold)))
+	return max(0, time.Until(t.granted.Add(t.engine.set.minHold)))
 }
 
 // lasting returns the TTL with which nodes write the key when its leases are to be valid for ttl: a node

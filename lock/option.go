@@ -101,6 +101,9 @@ func WithNote(note string) Option {
 // minute: late starters find the lock taken. It does not suit locks that are taken together
 // (package multi), because a part that is given back stays taken, too. A restart guard must be at
 // least as long as d. For a re-entry it has no effect. With the default, 0, an unlocked lock is free.
+//
+// The grant is when the attempt has its last answer. If the key would end sooner than d after that, because d is
+// not shorter than the TTL, it is extended at once, so a lock with such a d costs the nodes one command more.
 func WithMinHold(d time.Duration) Option {
 	return option(func(s *settings) { s.minHold = d })
 }

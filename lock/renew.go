@@ -52,6 +52,22 @@ func (t *tenure) renew() {
 	t.engine.client.group.Vote(m) // without mu: on a closed group the decision comes at once
 }
 
+// remain has the nodes keep the key until the minimum hold is over: they wrote it when the attempt came, and the
+// grant may have been decided much later, by when a key that is to live no longer than the minimum would end too
+// soon. A renewal that is sent here comes before whatever ends the hold, which only shortens the key. One that
+// comes in its own time would be too late for work that is soon done, or a process that dies meanwhile. Nothing is
+// sent if the TTL and the time for WithRest make up for it.
+func (t *tenure) remain() {
+	set := &t.engine.set
+	if set.minHold == 0 || !t.since.Add(set.granted()).Before(t.granted.Add(set.minHold)) {
+		return
+	}
+	t.mu.Lock()
+	t.mending = true // though no lease may be renewed
+	t.mu.Unlock()
+	t.renew()
+}
+
 // warn logs, once, that a call of this client has waited for the hold since before then. Only a
 // hold that is renewed can be waited for longer than its TTL, so its renewal is the time to check.
 func (h *hold) warn(then time.Time) {

@@ -47,7 +47,8 @@ type tenure struct {
 	brief      bool     // of a TryLock, which waits no longer than its bound for anything; immutable
 	reserve    reserve
 	backs      uint32        // how often nodes had come back when it was made; immutable
-	since      time.Time     // when it was granted
+	since      time.Time     // when the attempt that was granted began
+	granted    time.Time     // when that was decided, after all rounds: the minimum hold counts from then
 	ttl        time.Duration // the longest of its leases'
 	longest    time.Duration // TTL that a node was asked for
 	validity   time.Time     // until when a quorum has the key, as far as is known

@@ -135,6 +135,66 @@ func TestAMinHoldOutlastsNodesThatForget(t *testing.T) {
 	}
 }
 
+// The nodes wrote the key when they were asked, and their answers took almost a node timeout: the work, and the minimum
+// for it, begin only with the answers.
+func TestAMinHoldCountsFromALateGrant(t *testing.T) {
+	const late = 1500 * time.Millisecond
+	for _, kind := range []string{"reentrant", "fair", "writer", "reader", "permit"} {
+		for name, c := range map[string]struct {
+			ttl, least time.Duration
+			opts       []lock.Option
+		}{
+			"within the TTL":             {ttl: defaultTTL, least: 2 * time.Second},
+			"as long as the TTL":         {ttl: 5 * time.Second, least: 5 * time.Second},
+			"beyond the TTL":             {ttl: 5 * time.Second, least: 12 * time.Second},
+			"beyond the TTL, no renewal": {ttl: 5 * time.Second, least: 12 * time.Second, opts: []lock.Option{lock.WithoutWatchdog()}},
+		} {
+			for end, ends := range map[string]func(*process, *lock.Lease){
+				"unlocked": func(_ *process, l *lock.Lease) { require.NoError(t, l.Unlock(bg)) },
+				"crashed":  func(p *process, _ *lock.Lease) { time.Sleep(late + step); p.Kill() }, // what waited for earlier answers has left
+			} {
+				t.Run(kind+" "+name+" "+end, func(t *testing.T) {
+					inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+						of := func(p *process, opts ...lock.Option) lock.Locker {
+							switch m := readwrite.New(p.locks, "orders", opts...); kind {
+							case "writer":
+								return m
+							case "reader":
+								return m.RLocker()
+							case "permit":
+								return semaphore.New(p.locks, "orders", 1, opts...).Locker(1)
+							}
+							return p.kinds(opts...)[kind]
+						}
+						worker := w.process(lock.WithNodeTimeout(2*time.Second), lock.WithTTL(c.ttl))
+						rival := of(w.process())
+						if kind == "reader" {
+							rival = readwrite.New(w.process().locks, "orders")
+						}
+						first := w.lock(of(worker, lock.WithMinHold(time.Second))) // the nodes know the scripts then
+						require.NoError(t, first.Extend(bg, c.ttl))
+						require.NoError(t, first.Unlock(bg))
+						firstGrant(t, rival, time.Now())
+
+						each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, late) })
+						l, err := of(worker, append(c.opts, lock.WithMinHold(c.least))...).Lock(bg)
+						require.NoError(t, err)
+						granted := time.Now()
+						each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 0) })
+						synctest.Wait()
+						ends(worker, l)
+						took := firstGrant(t, rival, granted)
+						require.GreaterOrEqual(t, took, c.least)
+						if end == "unlocked" { // which may wait until what was sent before has its answer
+							require.Less(t, took, c.least+late+2*step)
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
 // A hold that goes on to read keeps others from writing for the minimum that it had to write.
 func TestAMinHoldOutlastsADowngrade(t *testing.T) {
 	const least = 3 * time.Minute

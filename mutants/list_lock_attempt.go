@@ -29,7 +29,7 @@ var lockAttemptMutants = []Mutant{
 	{
 		Name:    "an attempt that took longer than its validity is a success",
 		File:    "lock/attempt.go",
-		Old:     "!time.Now().Before(validity) {",
+		Old:     "!t.granted.Before(validity) {",
 		New:     "false {",
 		Package: "lock",
 		Tests:   "^TestAttemptThatEndsAfterItsValidityIsNoSuccess$",

@@ -61,7 +61,7 @@ var lockLingerMutants = []Mutant{
 	{
 		Name:    "a min hold is counted from the unlock",
 		File:    "lock/linger.go",
-		Old:     "max(0, time.Until(t.since.Add(t.engine.set.minHold)))",
+		Old:     "max(0, time.Until(t.granted.Add(t.engine.set.minHold)))",
 		New:     "t.engine.set.minHold",
 		Package: "lock",
 		Tests:   "^TestAMinHoldOutlastsTheWork$",
@@ -234,5 +234,29 @@ var lockLingerMutants = []Mutant{
 		New:     "gone[before] = ReasonGone",
 		Package: "lock",
 		Tests:   "^TestForceIsToldToAHolderWhoseProcessHasTheLockNext$",
+	},
+	{
+		Name:    "a minimum hold counts from the start of the attempt",
+		File:    "lock/linger.go",
+		Old:     "time.Until(t.granted.Add(t.engine.set.minHold))",
+		New:     "time.Until(t.since.Add(t.engine.set.minHold))",
+		Package: "lock",
+		Tests:   "^TestAMinHoldCountsFromALateGrant$/^reentrant_within_the_TTL_unlocked$",
+	},
+	{
+		Name:    "the keys of a late grant end with the minimum hold from the attempt",
+		File:    "lock/attempt.go",
+		Old:     "	t.remain()\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestAMinHoldCountsFromALateGrant$/^reentrant_beyond_the_TTL_unlocked$",
+	},
+	{
+		Name:    "the keys of a late grant of a lease that is not renewed do",
+		File:    "lock/renew.go",
+		Old:     "	t.mending = true // though no lease may be renewed\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestAMinHoldCountsFromALateGrant$/^reentrant_beyond_the_TTL,_no_renewal_unlocked$",
 	},
 }
