@@ -104,14 +104,15 @@ func (a *app) examine(cmd *cobra.Command) (*examination, error) {
 			reachable, answered = append(reachable, servers[i]), append(answered, nodes)
 		}
 	}
-	x.together(cmd.Context(), a, len(servers), reachable, answered)
+	x.together(cmd.Context(), a, servers, reachable, answered)
 	x.Verdict = x.verdict()
 	return x, nil
 }
 
-// together looks at what no server tells alone. The others of the n servers cannot be reached: a client would wait for
+// together looks at what no server tells alone. The others of all servers cannot be reached: a client would wait for
 // them, and for long with this timeout.
-func (x *examination) together(ctx context.Context, a *app, n int, reachable []server, exams [][]*nodeExam) {
+func (x *examination) together(ctx context.Context, a *app, all, reachable []server, exams [][]*nodeExam) {
+	n := len(all)
 	quorum := n/2 + 1
 	x.Spare = -quorum
 	health, err := []lock.NodeHealth(nil), fmt.Errorf("%d of %d servers can be reached, and locks need %d", len(reachable), n, quorum)
@@ -126,8 +127,8 @@ func (x *examination) together(ctx context.Context, a *app, n int, reachable []s
 	}
 	for i, h := range health {
 		switch {
-		case h.Votes:
-			x.Spare++
+		case h.Votes, !h.Up && isCluster(reachable[i]) && slices.ContainsFunc(exams[i], func(e *nodeExam) bool { return e.grants }):
+			x.Spare++ // of a Cluster one master was asked, which may be silent when others are not
 		case !slices.ContainsFunc(exams[i], (*nodeExam).isWrong): // else its own findings tell why
 			exams[i][0].find(wrong, "it does not vote: %v", h.Err)
 		}
@@ -138,6 +139,8 @@ func (x *examination) together(ctx context.Context, a *app, n int, reachable []s
 		x.Findings = append(x.Findings, finding{wrong, "no more servers may fail: repair those that do not vote"})
 	case n%2 == 0:
 		x.Findings = append(x.Findings, finding{advice, fmt.Sprintf("%d servers survive no more failures than %d would", n, n-1)})
+	case n == 1 && isCluster(all[0]):
+		x.Findings = append(x.Findings, finding{advice, "there is one Cluster, in which each name is on one master: while that is down, the name cannot be locked"})
 	case n == 1:
 		x.Findings = append(x.Findings, finding{advice, "there is one server: while it is down, no lock can be taken"})
 	}
@@ -155,7 +158,8 @@ func (x *examination) together(ctx context.Context, a *app, n int, reachable []s
 func (a *app) health(ctx context.Context, servers []server) ([]lock.NodeHealth, error) {
 	var health []lock.NodeHealth
 	var failed error
-	if !bounded(examTime, func() {
+	limit := timeFor(servers...)
+	if !bounded(limit, func() {
 		c, err := a.locks(servers, lock.WithNodeTimeout(patience))
 		if err != nil {
 			failed = err
@@ -163,7 +167,7 @@ func (a *app) health(ctx context.Context, servers []server) ([]lock.NodeHealth, 
 		}
 		health = c.Health(ctx) // there is nothing to give back: the client ends with the process
 	}) {
-		return nil, fmt.Errorf("the servers take longer than %v to say whether they would grant a lock", examTime)
+		return nil, fmt.Errorf("the servers take longer than %v to say whether they would grant a lock", limit)
 	}
 	return health, failed
 }

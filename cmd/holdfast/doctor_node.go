@@ -35,6 +35,8 @@ type nodeExam struct {
 	MaxMemory      *int64     `json:"maxMemory,omitempty"` // 0: there is no limit
 	EvictionPolicy string     `json:"evictionPolicy,omitempty"`
 	Findings       []finding  `json:"findings"`
+
+	grants bool // a lock was taken and given back, by whichever of a Cluster's masters
 }
 
 type roundTrip struct {
@@ -101,7 +103,17 @@ func (a *app) examineServer(ctx context.Context, s server) []*nodeExam {
 			e.find(wrong, "the Cluster cannot be reached: %v", err)
 			return []*nodeExam{e}
 		}
-		a.tryBriefly(ctx, s, exams[0]) // a lock lives in one slot, and the user's rights are the same everywhere
+		var answers []string
+		for _, e := range exams {
+			if e.Reachable {
+				answers = append(answers, e.Address)
+			} else {
+				e.find(wrong, "the names in its slots cannot be locked")
+			}
+		}
+		if i := slices.IndexFunc(exams, func(e *nodeExam) bool { return e.Reachable }); i >= 0 {
+			a.tryBriefly(ctx, s, exams[i], answers...) // the user's rights are the same everywhere
+		}
 	}
 	return exams
 }

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/holdfast-go/holdfast/fair"
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/readwrite"
 	"github.com/holdfast-go/holdfast/reentrant"
 	"github.com/holdfast-go/holdfast/semaphore"
@@ -23,52 +26,101 @@ const (
 	tryWait      = 200 * time.Millisecond
 	tries        = 3
 	examTime     = 6 * time.Second // how long servers that have answered may take for the rest
+	// clusterTime is examTime for a Cluster, one of whose servers may be silent: a client may ask that one first which
+	// masters there are, dial it for that, and wait for it again when it meets all masters.
+	clusterTime = 30 * time.Second
 )
 
-// tryBriefly is try, given up if the server falls silent meanwhile.
-func (a *app) tryBriefly(ctx context.Context, s server, e *nodeExam) {
+// isCluster reports whether s is one.
+func isCluster(s server) bool {
+	_, is := s.client.(*redis.ClusterClient)
+	return is
+}
+
+// timeFor is how long an examination of these servers together may take.
+func timeFor(servers ...server) time.Duration {
+	if slices.ContainsFunc(servers, isCluster) {
+		return clusterTime
+	}
+	return examTime
+}
+
+// tryBriefly is try, given up if the server falls silent meanwhile. answers are the masters of a Cluster that answer.
+func (a *app) tryBriefly(ctx context.Context, s server, e *nodeExam, answers ...string) {
 	tried := new(nodeExam)
-	if !bounded(examTime, func() { a.try(ctx, s, tried) }) {
-		e.find(wrong, "it takes longer than %v to take and give back locks", examTime)
+	if limit := timeFor(s); !bounded(limit, func() { a.try(ctx, s, tried, answers) }) {
+		e.find(wrong, "it takes longer than %v to take and give back locks", limit)
 		return
 	}
-	e.Findings = append(e.Findings, tried.Findings...)
+	e.Findings, e.grants = append(e.Findings, tried.Findings...), tried.grants
+}
+
+// maxNames bounds the names that are thought of: a prefix with a hash tag puts all of them into one slot.
+const maxNames = 1000
+
+// trialName returns a name that nobody else uses, and the server that tells about it. In a Cluster, a name of a master
+// that does not answer would look like a missing right, so its master is one of answers.
+func (a *app) trialName(ctx context.Context, s server, answers []string) (string, redis.UniversalClient) {
+	for n := 1; ; n++ {
+		name := "holdfast-doctor-" + uuid.NewString()
+		c, is := s.client.(*redis.ClusterClient)
+		if !is {
+			return name, s.client
+		}
+		keys, err := lua.NewKeys(a.prefix, name)
+		if err != nil {
+			return name, s.client // as taking it will tell
+		}
+		master, err := c.MasterForKey(ctx, keys.Lock)
+		if err != nil || n == maxNames {
+			return name, s.client
+		}
+		if slices.Contains(answers, master.Options().Addr) {
+			return name, master
+		}
+	}
 }
 
 // try does with one server what locks do, so that a missing right is found before somebody needs it.
-func (a *app) try(ctx context.Context, s server, e *nodeExam) {
+func (a *app) try(ctx context.Context, s server, e *nodeExam, answers []string) {
 	c, err := a.locks([]server{s}, lock.WithNodeTimeout(patience), lock.WithTTL(tryTTL), lock.WithTokenRetention(tryRetention), lock.WithRestartGuard(0))
 	if err != nil {
 		e.find(wrong, "locks cannot use it: %v", err)
 		return
 	}
 	defer bounded(shutTime, func() { _ = c.Close() }) // its locks have been given back
-	name := "holdfast-doctor-" + uuid.NewString()
+	name := func() string {
+		name, _ := a.trialName(ctx, s, answers)
+		return name
+	}
 	for _, t := range []struct {
 		what string
 		do   func() error
 	}{
-		{"a mutex", func() error { return tryLock(ctx, reentrant.New(c, name+"-mutex")) }},
-		{"a fair mutex", func() error { return tryLock(ctx, fair.New(c, name+"-fair")) }},
-		{"a place in a queue", func() error { return tryQueue(ctx, fair.New(c, name+"-queue")) }},
-		{"a read-write lock", func() error { return tryLock(ctx, readwrite.New(c, name+"-write")) }},
-		{"a read lock", func() error { return tryLock(ctx, readwrite.New(c, name+"-read").RLocker()) }},
-		{"a semaphore", func() error { return tryPermit(ctx, semaphore.New(c, name+"-permits", 2)) }},
+		{"a mutex", func() error { return tryLock(ctx, reentrant.New(c, name())) }},
+		{"a fair mutex", func() error { return tryLock(ctx, fair.New(c, name())) }},
+		{"a place in a queue", func() error { return tryQueue(ctx, fair.New(c, name())) }},
+		{"a read-write lock", func() error { return tryLock(ctx, readwrite.New(c, name())) }},
+		{"a read lock", func() error { return tryLock(ctx, readwrite.New(c, name()).RLocker()) }},
+		{"a semaphore", func() error { return tryPermit(ctx, semaphore.New(c, name(), 2)) }},
 	} {
 		if err := t.do(); err != nil {
 			e.find(wrong, "%s cannot be taken and given back: %v", t.what, err)
+			continue
 		}
+		e.grants = true
 	}
-	channel := fmt.Sprintf("%s:{%s}:channel", a.prefix, name)
+	last, holder := a.trialName(ctx, s, answers)
+	channel := fmt.Sprintf("%s:{%s}:channel", a.prefix, last)
 	if err := within(ctx, func(ctx context.Context) error {
-		p := s.client.Subscribe(ctx, channel)
+		p := holder.Subscribe(ctx, channel)
 		defer p.Close()
 		_, err := p.Receive(ctx)
 		return err
 	}); err != nil {
 		e.find(wrong, "it does not let this user subscribe to %s, so waiters have to poll: %v", channel, err)
 	}
-	if err := within(ctx, func(ctx context.Context) error { return s.client.Scan(ctx, 0, a.prefix+":*", 10).Err() }); err != nil {
+	if err := within(ctx, func(ctx context.Context) error { return holder.Scan(ctx, 0, a.prefix+":*", 10).Err() }); err != nil {
 		e.find(advice, "it refuses SCAN, which `holdfast list` and `holdfast top` need: %v", err)
 	}
 }

@@ -486,6 +486,30 @@ func TestSilentServerDoesNotDelayTheEndOfWhoOnlyLooks(t *testing.T) {
 	}
 }
 
+// The names of other shards can be locked, and that those of the stuck one cannot is not for want of rights.
+func TestDoctorTellsThatOnlyOneShardOfAClusterIsStuck(t *testing.T) {
+	t.Parallel()
+	for name, next := range map[string]int{"the one that is asked for all": 0, "another": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := redistest.StartCluster(t)
+			stuck := c.Servers[(c.Shard(t, "sample-0")+next)%len(c.Servers)]
+			var addresses []string
+			for _, s := range c.Servers {
+				addresses = append(addresses, s.Addr())
+			}
+			stuck.Pause()
+			code, out, errs := run(t, "redis+cluster://"+addresses[0]+"?addr="+strings.Join(addresses[1:], "&addr="), "doctor")
+			require.Equal(t, exitFailed, code, out+errs)
+			require.Contains(t, out, "\nlocks can be taken, ")
+			require.Contains(t, out, "wrong: "+stuck.Addr()+": the names in its slots cannot be locked")
+			require.Contains(t, out, "advice: there is one Cluster, ")
+			require.NotContains(t, out, "cannot be taken")
+			require.NotContains(t, out, "takes longer")
+		})
+	}
+}
+
 func TestBoundedGivesUpWhatHangs(t *testing.T) {
 	t.Parallel()
 	done := false
