@@ -45,7 +45,9 @@ const (
 )
 
 // pause reports whether the nodes must decide, because others wait or did a moment ago.
-func (r *relay) pause(now time.Time) bool { return !r.others.IsZero() && now.Sub(r.others) < aloof+2*r.trip }
+func (r *relay) pause(now time.Time) bool {
+	return !r.others.IsZero() && now.Sub(r.others) < aloof+2*r.trip
+}
 
 // passPermit is pass for a tenure of a semaphore.
 func (ct *contest) passPermit(t *tenure) (p passing, asks int64) {

@@ -52,6 +52,26 @@ func TestProcessesThatAreFarAwayTakeTurns(t *testing.T) {
 	}
 }
 
+// The others' chance is counted from when their requests can have come, though nobody has said that it is far.
+func TestTheOthersChanceIsLongerIfTheNodesAreFar(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		const trip = 60 * time.Millisecond
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+		m, other := w.process().mutex(), w.process().mutex()
+		l := w.lock(m)
+		ctx, cancel := context.WithCancel(bg)
+		elsewhere, next := wait(ctx, other), wait(bg, m)
+		time.Sleep(time.Second) // both listen by now
+		each(w.nodes, func(n *virtual.Node) { n.Mute(true) })
+		start := time.Now()
+		require.NoError(t, l.Unlock(bg))
+		l = (<-next).after(t, start, 20*time.Millisecond+3*trip, 20*time.Millisecond+4*trip) // of which its own request takes one, or two
+		cancel()
+		<-elsewhere
+		require.NoError(t, l.Unlock(bg))
+	})
+}
+
 // A turn is what a process has of a name until another one has it.
 type turn struct {
 	process     int

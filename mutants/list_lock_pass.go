@@ -96,7 +96,7 @@ var lockPassMutants = []Mutant{
 		Old:     "chance+2*t.reserve.trip, ",
 		New:     "chance, ",
 		Package: "lock",
-		Tests:   "^TestProcessesThatAreFarAwayTakeTurns$",
+		Tests:   "^TestTheOthersChanceIsLongerIfTheNodesAreFar$",
 	},
 	{
 		Name:    "a message leaves the wake that it has forestalled",

@@ -47,9 +47,9 @@ type lane struct {
 	pending  pendingReleases
 	outage   outage
 	made     time.Time
-	seeking  bool // seekHeir is on its way
+	seeking  bool // seekReplica is on its way
 
-	heir atomic.Pointer[lane] // that commands for a silent master try first; nil: there is none. Set with mu held
+	replica atomic.Pointer[lane] // that commands for a silent master try first; nil: there is none. Set with mu held
 }
 
 func newLane(n *node, timeout time.Duration) *lane {

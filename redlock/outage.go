@@ -54,6 +54,6 @@ func (l *lane) back() {
 		l.node.group.config.Logger.Info("redlock: a node is back", "node", l.node.address, "after", time.Since(l.outage.since))
 	}
 	l.outage = outage{}
-	l.heir.Store(nil)
+	l.replica.Store(nil)
 	l.node.group.config.Back()
 }

@@ -61,8 +61,8 @@ func (s *shards) lane(key string) *lane {
 		return s.any()
 	}
 	l := s.own(key)
-	if heir := l.heir.Load(); heir != nil && !heir.isSilent() {
-		return heir
+	if replica := l.replica.Load(); replica != nil && !replica.isSilent() {
+		return replica
 	}
 	return l
 }
@@ -123,7 +123,7 @@ func (s *shards) retire() {
 		}
 		delete(s.lanes, master)
 		for _, other := range s.lanes {
-			other.heir.CompareAndSwap(l, nil)
+			other.replica.CompareAndSwap(l, nil)
 		}
 		if s.byAddress[l.node.address] == l {
 			delete(s.byAddress, l.node.address)

@@ -130,7 +130,7 @@ func (l *lane) sweep() {
 		key := slices.Concat(late, dropped)[0].key()
 		go func() {
 			defer l.runners.Done()
-			l.node.of.shards.seekHeir(l, key)
+			l.node.of.shards.seekReplica(l, key)
 		}()
 	}
 	for _, o := range late {

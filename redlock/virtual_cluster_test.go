@@ -133,8 +133,8 @@ func TestASilentMasterMakesFewQuestions(t *testing.T) {
 	})
 }
 
-// heirs makes a group of a Cluster of n servers, the first of which has all slots.
-func heirs(t *testing.T, n int) (*redlock.Group, *virtual.Cluster, []*virtual.Node) {
+// replicated makes a group of a Cluster of n servers, the first of which has all slots.
+func replicated(t *testing.T, n int) (*redlock.Group, *virtual.Cluster, []*virtual.Node) {
 	t.Helper()
 	nodes := virtual.StartN(t, n)
 	c := virtual.NewCluster(nodes)
@@ -155,7 +155,7 @@ func TestAReplicaThatTakesOverIsFoundThoughTheClientWaitsForTheSilentMaster(t *t
 			t.Run(fmt.Sprint(name, " ", replicas), func(t *testing.T) {
 				for range 20 { // the order is random
 					synctest.Test(t, func(t *testing.T) {
-						g, c, nodes := heirs(t, 1+replicas)
+						g, c, nodes := replicated(t, 1+replicas)
 						silence(nodes[0])
 						for start := time.Now(); time.Since(start) < 10*time.Second; {
 							require.False(t, won(t, g, "orders"), "nobody has taken over")
@@ -187,7 +187,7 @@ func TestAMasterThatIsBackIsFoundBehindItsReplica(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				g, c, nodes := heirs(t, 2)
+				g, c, nodes := replicated(t, 2)
 				nodes[0].Pause()
 				for range 10 {
 					require.False(t, won(t, g, "late"))

@@ -2,7 +2,7 @@ package redlock
 
 import "github.com/redis/go-redis/v9"
 
-// seekHeir has commands for the silent master of l, which is the one of key, try one of its replicas first. It
+// seekReplica has commands for the silent master of l, which is the one of key, try one of its replicas first. It
 // may take over any moment, and the client may be the last to know: to look at the Cluster again, it asks the
 // servers it knows in random order, one after the other, and waits for the silent one for as long as it was
 // configured to, some 25 seconds if that must be dialled. That is longer than leases last.
@@ -13,22 +13,22 @@ import "github.com/redis/go-redis/v9"
 // Sentinel): such a replica would answer for itself. So these clients wait.
 //
 // It runs beside the sweeper, as the client may first ask the replica whether it is loading.
-func (s *shards) seekHeir(l *lane, key string) {
-	heir := l
+func (s *shards) seekReplica(l *lane, key string) {
+	replica := l
 	o := s.client.Options()
 	if !o.ReadOnly && o.ClusterSlots == nil && s.own(key) == l {
-		if replica, err := s.client.SlaveForKey(s.node.group.ctx, key); err == nil { // the master itself, if it has none
-			heir = s.laneOf(replica)
+		if other, err := s.client.SlaveForKey(s.node.group.ctx, key); err == nil { // the master itself, if it has none
+			replica = s.laneOf(other)
 		}
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	client, _ := heir.node.client.(*redis.Client)
-	known := s.lanes[client] == heir // or it is retired, and passes on what it receives
+	client, _ := replica.node.client.(*redis.Client)
+	known := s.lanes[client] == replica // or it is retired, and passes on what it receives
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seeking = false
-	if heir != l && known && l.isDown() {
-		l.heir.Store(heir)
+	if replica != l && known && l.isDown() {
+		l.replica.Store(replica)
 	}
 }
