@@ -89,11 +89,15 @@ func TestAMinHoldOutlastsTheWork(t *testing.T) {
 				around(t, least, firstGrant(t, rival, since))
 
 				const ttl = 2 * time.Second
-				crashes := w.process(lock.WithTTL(ttl))
-				w.lock(crashes.kinds(lock.WithMinHold(least))[kind])
-				since = time.Now()
-				crashes.Kill()
-				around(t, least, firstGrant(t, rival, since))
+				for _, extend := range []func([]string) bool{nil, extendRuns} { // the nodes may hear nothing more of it
+					crashes := w.process(lock.WithTTL(ttl))
+					each(w.nodes, func(n *virtual.Node) { n.Refuse(extend) })
+					w.lock(crashes.kinds(lock.WithMinHold(least))[kind])
+					since = time.Now()
+					crashes.Kill()
+					each(w.nodes, func(n *virtual.Node) { n.Refuse(nil) })
+					around(t, least, firstGrant(t, rival, since))
+				}
 			})
 		})
 	}
