@@ -249,7 +249,7 @@ var lockLingerMutants = []Mutant{
 		Old:     "	t.remain()\n",
 		New:     "",
 		Package: "lock",
-		Tests:   "^TestAMinHoldCountsFromALateGrant$/^reentrant_beyond_the_TTL_crashed$",
+		Tests:   "^TestAMinHoldCountsFromALateGrant$/^reentrant_beyond_the_TTL,_no_renewal_crashed$",
 	},
 	{
 		Name:    "the keys of a late grant of a lease that is not renewed do",
