@@ -266,6 +266,7 @@ func (c *core) won(t *tenure, p *place, gone map[*tenure]Reason) bool {
 	ct.last = nil
 	ct.asking.Store(nil)
 	ct.chance, ct.deaf = 0, false
+	ct.calm() // within this tenure, the head waits for it to end
 	if ct.rivals != nil {
 		ct.rivals.won()
 	}
