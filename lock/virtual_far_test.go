@@ -229,7 +229,9 @@ func TestWhoIsNotOvertakenIsNotFar(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		for _, n := range w.nodes {
-			require.Len(t, n.Commands(runs(lua.Far{})), 1)
+			marks := n.Commands(runs(lua.Far{}))
+			require.Len(t, marks, 1)
+			require.Equal(t, "50", marks[0].Args[len(marks[0].Args)-1], "half as much again as an attempt, and 5 ms")
 		}
 		require.NoError(t, l.Unlock(bg))
 		require.NoError(t, (<-waiting).lease.Unlock(bg))

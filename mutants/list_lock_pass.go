@@ -24,7 +24,7 @@ var lockPassMutants = []Mutant{
 		Old:     "took+took/2+farSlack",
 		New:     "took",
 		Package: "lock",
-		Tests:   "^TestProcessesAtDifferentDistancesTakeTurns$",
+		Tests:   "^TestWhoIsNotOvertakenIsNotFar$",
 	},
 	{
 		Name:    "who is far does not count its overtakings",
@@ -64,7 +64,7 @@ var lockPassMutants = []Mutant{
 		Old:     "f.spent = f.spent || f.owed && r.waited",
 		New:     "f.spent = true",
 		Package: "lock",
-		Tests:   "^TestProcessesAtDifferentDistancesTakeTurns$",
+		Tests:   "^TestWhoIsFarIsWaitedForAsLongAsItComes$",
 	},
 	{
 		Name:    "a mark that was spent is a new one",

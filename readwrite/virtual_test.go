@@ -267,7 +267,7 @@ func TestAWriterWhoseMessageIsLostEndsTheSharingWithinFiftyMillisecondsAndARound
 
 // What the nodes said about writers counts from when it was heard: from when they were asked, it would be too old by then.
 func TestReadersJoinHoweverFarTheNodesAre(t *testing.T) {
-	for trip, percent := range map[time.Duration]int64{30 * time.Millisecond: 90, 60 * time.Millisecond: 50, 150 * time.Millisecond: 50} {
+	for trip, percent := range map[time.Duration]int64{30 * time.Millisecond: 82, 60 * time.Millisecond: 50, 150 * time.Millisecond: 50} {
 		t.Run(trip.String(), func(t *testing.T) {
 			inBubbles(t, func(t *testing.T, b *bubble) {
 				m := b.mutex(t, lock.WithNodeTimeout(8*trip))
