@@ -64,6 +64,8 @@ func (n *node) start() error {
 		return nil
 	}
 	args := []string{
+		// While it is stopped it accepts nobody, and all who dial it wait for it.
+		"--tcp-backlog", "4096",
 		"--port", "0", "--unixsocket", n.socket(), "--dir", n.dir, "--save", "",
 		"--appendonly", "no", "--daemonize", "no", "--logfile", filepath.Join(n.dir, "log"),
 	}
