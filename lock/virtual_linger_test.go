@@ -103,25 +103,26 @@ func TestAMinHoldOutlastsTheWork(t *testing.T) {
 	}
 }
 
-// Whoever waits for it has it then, in the same process as well.
+// lockOf returns the lock of these tests, of a kind that may be shared, too.
+func (p *process) lockOf(kind string, opts ...lock.Option) lock.Locker {
+	switch m := readwrite.New(p.locks, "orders", opts...); kind {
+	case "writer":
+		return m
+	case "reader":
+		return m.RLocker()
+	case "permit":
+		return semaphore.New(p.locks, "orders", 1, opts...).Locker(1)
+	}
+	return p.kinds(opts...)[kind]
+}
+
 // Nodes that come back empty, one after the other, get the hold back for what is left of its minimum.
 func TestAMinHoldOutlastsNodesThatForget(t *testing.T) {
 	const least = 3 * time.Minute
 	for _, kind := range []string{"reentrant", "fair", "writer", "reader", "permit"} {
 		t.Run(kind, func(t *testing.T) {
 			inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
-				of := func(p *process, opts ...lock.Option) lock.Locker {
-					switch m := readwrite.New(p.locks, "orders", opts...); kind {
-					case "writer":
-						return m
-					case "reader":
-						return m.RLocker()
-					case "permit":
-						return semaphore.New(p.locks, "orders", 1, opts...).Locker(1)
-					}
-					return p.kinds(opts...)[kind]
-				}
-				l := w.lock(of(w.process(), lock.WithMinHold(least)))
+				l := w.lock(w.process().lockOf(kind, lock.WithMinHold(least)))
 				start := time.Now()
 				for _, n := range w.nodes {
 					time.Sleep(defaultTTL) // it has been renewed since
@@ -129,7 +130,7 @@ func TestAMinHoldOutlastsNodesThatForget(t *testing.T) {
 				}
 				time.Sleep(defaultTTL)
 				require.NoError(t, l.Unlock(bg))
-				rival := of(w.process())
+				rival := w.process().lockOf(kind)
 				if kind == "reader" {
 					rival = readwrite.New(w.process().locks, "orders")
 				}
@@ -159,29 +160,18 @@ func TestAMinHoldCountsFromALateGrant(t *testing.T) {
 			} {
 				t.Run(kind+" "+name+" "+end, func(t *testing.T) {
 					inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
-						of := func(p *process, opts ...lock.Option) lock.Locker {
-							switch m := readwrite.New(p.locks, "orders", opts...); kind {
-							case "writer":
-								return m
-							case "reader":
-								return m.RLocker()
-							case "permit":
-								return semaphore.New(p.locks, "orders", 1, opts...).Locker(1)
-							}
-							return p.kinds(opts...)[kind]
-						}
 						worker := w.process(lock.WithNodeTimeout(2*time.Second), lock.WithTTL(c.ttl))
-						rival := of(w.process())
+						rival := w.process().lockOf(kind)
 						if kind == "reader" {
 							rival = readwrite.New(w.process().locks, "orders")
 						}
-						first := w.lock(of(worker, lock.WithMinHold(time.Second))) // the nodes know the scripts then
+						first := w.lock(worker.lockOf(kind, lock.WithMinHold(time.Second))) // the nodes know the scripts then
 						require.NoError(t, first.Extend(bg, c.ttl))
 						require.NoError(t, first.Unlock(bg))
 						firstGrant(t, rival, time.Now())
 
 						each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, late) })
-						l, err := of(worker, append(c.opts, lock.WithMinHold(c.least))...).Lock(bg)
+						l, err := worker.lockOf(kind, append(c.opts, lock.WithMinHold(c.least))...).Lock(bg)
 						require.NoError(t, err)
 						granted := time.Now()
 						each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 0) })
@@ -214,6 +204,7 @@ func TestAMinHoldOutlastsADowngrade(t *testing.T) {
 	})
 }
 
+// Whoever waits for it has it then, in the same process as well.
 func TestWaitersHaveALockWhenItsMinHoldIsOver(t *testing.T) {
 	const least = 10 * time.Second
 	for _, kind := range []string{"reentrant", "fair"} {
