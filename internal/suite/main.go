@@ -130,14 +130,27 @@ var alone = []string{"mutants"}
 // belongs to one goroutine at a time: that it is passed on would not be seen. So it is not sound for the servers.
 const interpreter = "github.com/yuin/gopher-lua"
 
+// flagsRace and flagsPlain are how what is tested is compiled, with the race detector and without. What debuggers need takes
+// time to link. And go-redis has its Client in a generic type, a weak.Pointer, so every package that mentions a client, or a lock,
+// has the compiler make each of the Client's methods anew, which takes longer than all else there. Without inlining that is half
+// of it; tests with the race detector would lose more by it.
+var (
+	flagsRace  = []string{"-race", "-gcflags=" + interpreter + "/...=-race=false", "-ldflags=-w"}
+	flagsPlain = []string{"-gcflags=" + module + "...=-l", "-ldflags=-w"}
+)
+
 // command tests one module, so many of its packages side by side.
 func (s *suite) command(ctx context.Context, p *part, beside int, env []string) *exec.Cmd {
 	args := []string{
 		"test", "-json", "-count=1", "-timeout", s.timeout.String(), "-run", cmp.Or(p.run, s.run), "-skip", p.skip,
 		"-p", fmt.Sprint(beside), "-parallel", fmt.Sprint(s.parallel),
 	}
-	if s.race && !p.plain && !slices.Contains(alone, filepath.Base(p.dir)) {
-		args = append(args, "-race", "-gcflags="+interpreter+"/...=-race=false", "-ldflags=-w") // what debuggers need takes time to link
+	switch {
+	case slices.Contains(alone, filepath.Base(p.dir)):
+	case s.race && !p.plain:
+		args = append(args, flagsRace...)
+	default:
+		args = append(args, flagsPlain...)
 	}
 	cmd := exec.CommandContext(ctx, "go", append(args, p.packages...)...)
 	cmd.Dir = p.dir

@@ -25,10 +25,10 @@ type part struct {
 }
 
 // beside is how many of its packages are tested side by side, if it is not the first part: those without the race detector mostly
-// wait.
+// wait, and come when little else is left to run.
 func (p *part) beside() int {
 	if p.plain {
-		return 2
+		return 4
 	}
 	return 1
 }

@@ -33,6 +33,7 @@ func TestExamplesAndSomeRulesGoWithoutTheRaceDetector(t *testing.T) {
 	s := suite{race: true}
 	for _, p := range rest {
 		require.NotContains(t, s.command(t.Context(), p, 1, nil).Args, "-race")
+		require.Subset(t, s.command(t.Context(), p, 1, nil).Args, flagsPlain)
 	}
 	rules := s.command(t.Context(), rest[0], 1, []string{"X=1"})
 	require.Contains(t, rules.Args, "^TestConformance")
