@@ -1,9 +1,32 @@
 package lock
 
 import (
+	"context"
 	"slices"
 	"time"
+
+	"github.com/holdfast-go/holdfast/internal/kind"
 )
+
+func init() {
+	kind.Awaited = func(ctx context.Context, lock any) bool {
+		e, ok := lock.(*engine)
+		return ok && e.err == nil && e.isAwaited(ctx)
+	}
+}
+
+// isAwaited reports whether a Lock under ctx would wait for others of this process.
+func (e *engine) isAwaited(ctx context.Context) bool {
+	o, _ := ownerOf(ctx)
+	if o.entered(e.client, e.keys.Lock) {
+		return false
+	}
+	c := e.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ct := c.contests[e.contest()]
+	return ct != nil && (ct.tenure != nil || len(ct.queue) > 0)
+}
 
 // join queues p for key.
 func (c *core) join(p *place, key contestKey) {

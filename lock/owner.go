@@ -127,6 +127,13 @@ func (o *owner) slot(c *core, key string) *slot {
 	return s
 }
 
+// entered reports whether the owner has a hold of key, lost or not, which a Lock would re-enter.
+func (o *owner) entered(c *core, key string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.ContainsFunc(o.slots, func(s *slot) bool { return s.client == c && s.key == key && s.held() != nil })
+}
+
 // claim returns the slot for the hold that is about to be set: s, or the slot of a new owner if the
 // one that has waited for it has ended meanwhile. Either clear or renounce must follow.
 func (s *slot) claim() *slot {

@@ -3,9 +3,11 @@ package multi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
+	"github.com/holdfast-go/holdfast/internal/engine"
 	"github.com/holdfast-go/holdfast/lock"
 )
 
@@ -26,6 +28,7 @@ import (
 // order, so none of them is held during a wait for another.
 type acquisition struct {
 	ctx    context.Context
+	blocks bool            // it is a Lock's
 	owned  context.Context // ctx, with an owner
 	locks  []lock.Locker   // in the order of their names
 	ranks  []string        // of the locks
@@ -44,8 +47,8 @@ func (a *acquisition) adopt() { a.owned = lock.EnsureOwner(&call{a.ctx}) }
 // with a lease that ctx outlives, and each lock was granted to an owner of its own.
 func (a *acquisition) orphaned() bool { return lock.EnsureOwner(a.owned) != a.owned }
 
-// run takes the locks, which are waited for if it blocks.
-func (a *acquisition) run(block bool) error {
+// run takes the locks.
+func (a *acquisition) run() error {
 	returned := false
 	defer func() {
 		if !returned { // an observer ends the goroutine, as a test does that fails: nobody else can unlock what it has
@@ -53,7 +56,7 @@ func (a *acquisition) run(block bool) error {
 		}
 	}()
 	var err error
-	if block {
+	if a.blocks {
 		err = a.lock()
 	} else {
 		err = a.tryLock()
@@ -112,8 +115,17 @@ func (a *acquisition) ask() (first int, err error) {
 // several locks with one name, each is requested when the previous one is held: usually it is the
 // same lock, which is re-entered. An error that waiting cannot cure takes precedence over the
 // others.
+//
+// A Lock does not ask for what others of its process have or wait for: it will wait behind them. If the lock
+// happened to be free, between two turns of theirs or while they leave it to other processes, it would go past
+// all of them.
 func (a *acquisition) askOnce() (first int, err error) {
 	errs := make([]error, len(a.locks))
+	for i, l := range a.locks {
+		if a.blocks && a.leases[i] == nil && engine.Awaited(a.owned, l) {
+			errs[i] = errAwaited
+		}
+	}
 	for {
 		asked := a.missing(errs)
 		if len(asked) == 0 {
@@ -132,6 +144,9 @@ func (a *acquisition) askOnce() (first int, err error) {
 	}
 	return first, err
 }
+
+// errAwaited is why a Lock has not asked for a lock.
+var errAwaited = fmt.Errorf("%w: others of this process have it, or wait for it", lock.ErrLocked)
 
 // missing returns the locks that can be requested at once: for each name the first one that is not
 // held, unless it was refused.

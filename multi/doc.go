@@ -22,6 +22,8 @@
 //   - One owner: all locks belong to the owner that ctx carries, or to a new one. Under
 //     the lease's context each of them can be locked again, alone or with others.
 //   - One context: [Lease.Context] ends with the first lock that is lost.
+//   - In line: a Lock does not go past others of its process that wait for one of its locks, whether
+//     they take that one alone or several.
 //
 // # What is not promised
 //

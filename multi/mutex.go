@@ -76,11 +76,11 @@ func rank(name string) string {
 // If Lock fails, everything has been given back, and the error names the lock that failed. Unless
 // an argument or option is invalid, it is that lock's [*lock.AcquireError].
 func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
-	a, err := m.acquisition(ctx)
+	a, err := m.acquisition(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.run(true); err != nil {
+	if err := a.run(); err != nil {
 		return nil, err
 	}
 	return m.lease(a), nil
@@ -92,11 +92,11 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 // if too few nodes can be asked. Then everything has been given back. TryLock takes as long as the slowest TryLock of the locks, plus a
 // few node timeouts for giving back if nodes do not answer.
 func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
-	a, err := m.acquisition(ctx)
+	a, err := m.acquisition(ctx, false)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.run(false); err != nil {
+	if err := a.run(); err != nil {
 		return nil, err
 	}
 	return m.lease(a), nil
@@ -122,14 +122,14 @@ func (m *Mutex) Do(ctx context.Context, fn func(context.Context) error) (err err
 	return fn(lease.Context(ctx))
 }
 
-func (m *Mutex) acquisition(ctx context.Context) (*acquisition, error) {
+func (m *Mutex) acquisition(ctx context.Context, blocks bool) (*acquisition, error) {
 	if m.err != nil {
 		return nil, m.err
 	}
 	if len(m.locks) == 0 {
 		return nil, errNone
 	}
-	a := &acquisition{ctx: ctx, locks: m.locks, ranks: m.ranks, leases: make([]*lock.Lease, len(m.locks))}
+	a := &acquisition{ctx: ctx, blocks: blocks, locks: m.locks, ranks: m.ranks, leases: make([]*lock.Lease, len(m.locks))}
 	a.adopt()
 	return a, nil
 }

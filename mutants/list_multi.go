@@ -3,6 +3,38 @@ package main
 // multiMutants are bugs in what takes several locks together.
 var multiMutants = []Mutant{
 	{
+		Name:    "a Lock of several goes past the line of its process",
+		File:    "multi/acquire.go",
+		Old:     "\t\tif a.blocks && a.leases[i] == nil && engine.Awaited(a.owned, l) {",
+		New:     "\t\tif false && engine.Awaited(a.owned, l) {",
+		Package: "multi",
+		Tests:   "TestALockDoesNotGoPastTheLineOfItsProcess",
+	},
+	{
+		Name:    "a Lock of several goes past those that wait here while nobody here has the name",
+		File:    "lock/line.go",
+		Old:     "ct.tenure != nil || len(ct.queue) > 0)",
+		New:     "ct.tenure != nil)",
+		Package: "multi",
+		Tests:   "TestALockDoesNotGoPastTheLineOfItsProcess",
+	},
+	{
+		Name:    "a Lock of several asks for what its process has",
+		File:    "lock/line.go",
+		Old:     "(ct.tenure != nil || len(ct.queue) > 0)",
+		New:     "len(ct.queue) > 0",
+		Package: "multi",
+		Tests:   "TestNoNodeIsAskedForWhatTheProcessHasOrWaitsFor",
+	},
+	{
+		Name:    "a Lock of several waits in line for what its owner has",
+		File:    "lock/line.go",
+		Old:     "\tif o.entered(e.client, e.keys.Lock) {",
+		New:     "\tif false && o.entered(e.client, e.keys.Lock) {",
+		Package: "multi",
+		Tests:   "TestWhatIsAwaitedHidesNeitherReentryNorRefusal",
+	},
+	{
 		Name:    "a call that ends in a pause does not say why it waited",
 		File:    "multi/acquire.go",
 		Old:     "	if told || ",

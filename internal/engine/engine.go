@@ -50,3 +50,7 @@ func SlotsOf(l *lock.Lease) []int { return kind.OfLeases.Slots(l).List() }
 // WithOwnerOf returns ctx with the owner that of carries, if it carries one: for leases that must
 // not be re-entered.
 func WithOwnerOf(ctx, of context.Context) context.Context { return kind.OfLeases.Owner(ctx, of) }
+
+// Awaited reports whether a Lock of l under ctx would wait for others of this process, who have l or stand in
+// line for it. A TryLock would go past that line. It is false of a lock that this module did not make.
+func Awaited(ctx context.Context, l lock.Locker) bool { return kind.Awaited(ctx, kind.Unwrap(l)) }

@@ -27,6 +27,10 @@ type Leases struct {
 // OfLeases is set by package lock, before main begins.
 var OfLeases Leases
 
+// Awaited reports whether a Lock under ctx would wait for others of this process, if lock is what package lock
+// made. It is set by package lock, before main begins. Only package engine should call it.
+var Awaited func(ctx context.Context, lock any) bool
+
 // Apart is a lock.Option, set by package lock before main begins. Only package engine should use it.
 var Apart any
 

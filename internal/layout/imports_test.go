@@ -105,8 +105,8 @@ var layers = map[string]layer{
 		reason: "a fake is the real locks on nodes in memory; the locks that tests need they make themselves",
 	},
 	"multi": {
-		own:    []string{"internal/valueless", "lock", "lua"},
-		reason: "multi takes locks of every kind, and knows no more of them than any program does; lua says which names are one lock",
+		own:    []string{"internal/engine", "internal/valueless", "lock", "lua"},
+		reason: "multi takes locks of every kind, and knows no more of them than any program does, but that others wait in line; lua says which names are one lock",
 	},
 }
 

@@ -1,0 +1,89 @@
+package multi_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/fair"
+	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/multi"
+	"github.com/holdfast-go/holdfast/reentrant"
+)
+
+// What others of the process have, or wait for, is not asked for: a Lock of that name alone would wait, too.
+func TestNoNodeIsAskedForWhatTheProcessHasOrWaitsFor(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		c := w.client()
+		theirs := try(t, c, "b")
+		before := w.asked()
+		waits := blocked(bg, t, multi.New(of(c, "a", "b")...))
+		require.Equal(t, before+1, w.asked(), "a alone")
+		before = w.asked()
+		later := blocked(bg, t, multi.New(of(c, "a", "b")...))
+		require.Equal(t, before, w.asked(), "nothing")
+		require.NoError(t, theirs.Unlock(bg))
+		require.NoError(t, await(t, waits).Unlock(bg))
+		require.NoError(t, await(t, later).Unlock(bg))
+		w.requireFree("a", "b")
+	})
+}
+
+// A process leaves a name that others want to them for a while, though goroutines of its own wait. Who comes then
+// finds it free, and stands behind those.
+func TestALockDoesNotGoPastTheLineOfItsProcess(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		c := w.client()
+		w.near()
+		theirs := try(t, c, "b")
+		turn := make(chan *lock.Lease, 1)
+		go func() {
+			l, _ := reentrant.New(c, "b").Lock(bg)
+			turn <- l
+		}()
+		time.Sleep(4 * time.Second) // the process has had it for so long that it is the others' turn
+		for _, n := range w.nodes {
+			n.Mute(true) // whoever waits would take the message of the release for its turn
+		}
+		require.NoError(t, theirs.Unlock(bg))
+		synctest.Wait()
+		require.Empty(t, turn, "the name is left to others")
+		waits := blocked(bg, t, multi.New(of(c, "a", "b")...))
+		var first *lock.Lease
+		select {
+		case first = <-turn:
+		case g := <-waits:
+			require.NoError(t, g.lease.Unlock(bg))
+			require.Fail(t, "it has gone past whoever waits")
+		case <-time.After(long):
+			require.Fail(t, "nobody has it")
+		}
+		time.Sleep(nearTrip)
+		require.NoError(t, first.Unlock(bg))
+		require.NoError(t, await(t, waits).Unlock(bg))
+		w.requireFree("a", "b")
+	})
+}
+
+// It goes by the owner, and a lock that others wait for does not hide what is wrong with another one.
+func TestWhatIsAwaitedHidesNeitherReentryNorRefusal(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		c := w.client()
+		mine := try(t, c, "a")
+		waits := blocked(bg, t, multi.New(of(c, "a")...))
+		before := w.asked()
+		l, err := multi.New(of(c, "a", "b")...).Lock(mine.Context(bg))
+		require.NoError(t, err, "the second hold of a")
+		require.Equal(t, before+1, w.asked(), "for b, and once")
+		require.NoError(t, l.Unlock(bg))
+
+		_, err = multi.New(reentrant.New(c, "a"), fair.New(c, "b"), reentrant.New(c, "")).Lock(bg)
+		require.Error(t, err)
+		require.NotErrorIs(t, err, lock.ErrLocked)
+		require.NoError(t, mine.Unlock(bg))
+		require.NoError(t, await(t, waits).Unlock(bg))
+		w.requireFree("a", "b")
+	})
+}
