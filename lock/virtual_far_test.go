@@ -237,3 +237,38 @@ func TestWhoIsNotOvertakenIsNotFar(t *testing.T) {
 		require.NoError(t, (<-waiting).lease.Unlock(bg))
 	})
 }
+
+// A process that leaves the name to those that have waited longer may win it meanwhile. Then nobody of it asks within that
+// tenure: when it ends, the request would be ahead of everybody's.
+func TestWhoLeavesANameToOthersDoesNotAskIfItsProcessHasWonIt(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		here := virtual.NewHost(w.nodes)
+		here.SetDelay(500*time.Microsecond, 500*time.Microsecond)
+		p, others := w.processOn(here), []*process{w.process(), w.process()}
+		l := w.lock(others[0].mutex())
+		first := wait(bg, p.mutex())
+		for i := range 3 { // which both others have had before it
+			time.Sleep(time.Second)
+			require.NoError(t, l.Unlock(bg))
+			if i < 2 {
+				l = w.lock(others[1-i].mutex())
+			}
+		}
+		l = (<-first).lease
+		here.SetDelay(40*time.Microsecond, 40*time.Microsecond)
+		next, elsewhere := wait(bg, p.mutex()), wait(bg, others[0].mutex())
+		time.Sleep(pollBound) // the process lets them have it
+		require.NoError(t, l.Unlock(bg))
+		l = (<-elsewhere).lease
+		time.Sleep(time.Second)
+		require.NoError(t, l.Unlock(bg))
+		time.Sleep(60 * time.Microsecond)
+		require.Empty(t, next, "it leaves the name to the other one")
+		l = w.lock(p.mutex())
+		start := time.Now()
+		time.Sleep(100 * time.Millisecond) // far more than it leaves to others
+		require.Empty(t, w.attempts(start))
+		require.NoError(t, l.Unlock(bg))
+		require.NoError(t, (<-next).lease.Unlock(bg))
+	})
+}

@@ -51,6 +51,14 @@ var lockPassMutants = []Mutant{
 		Tests:   "^TestWhoIsNotOvertakenIsNotFar$",
 	},
 	{
+		Name:    "a process asks in the middle of its own tenure, because it had left the name to others",
+		File:    "lock/attempt.go",
+		Old:     "\tct.calm() // within this tenure",
+		New:     "\t// within this tenure",
+		Package: "lock",
+		Tests:   "^TestWhoLeavesANameToOthersDoesNotAskIfItsProcessHasWonIt$",
+	},
+	{
 		Name:    "who is far and has gone is waited for again and again",
 		File:    "lock/rivals.go",
 		Old:     "f.spent = f.spent || f.owed && r.waited",
