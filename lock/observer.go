@@ -16,7 +16,9 @@ import (
 // order on a separate goroutine: no lock waits for a slow observer. Calls may be concurrent, and no
 // mutex is held during a call, so an observer may use locks itself. In Waits, the caller already
 // has its place in line, so Waits must not wait for a lock of that name, and must not close the
-// client. If an observer panics, the lock continues, and the first panic is logged.
+// client. If an observer panics, the lock continues, and the first panic is logged. An observer must not end
+// its goroutine by runtime.Goexit, as t.FailNow does: the lock is given back, but other observers may miss
+// that event, and the end of that call.
 //
 // Packages otelholdfast and promholdfast, in separate modules, are built on it.
 type Observer struct {

@@ -35,6 +35,9 @@ func (t *table[K, V]) of(k K) V {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if v, ok := t.values()[k]; ok {
+		return v // another goroutine has added it: a gauge must go down where it went up
+	}
 	if len(t.values()) >= t.most {
 		k = t.rest
 	}

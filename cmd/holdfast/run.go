@@ -93,12 +93,14 @@ error; with "name", "id", "token", "slots", "deadline", "reason" (notRenewed, go
 	return cmd
 }
 
-// split separates the lock's name from the command.
+// split separates the lock's name from the command. A name that begins with a dash comes behind a -- of its own.
 func split(args []string, dash int) (name string, rest []string, err error) {
 	if dash < 0 {
 		dash = len(args)
 	}
 	switch {
+	case dash == 0 && len(args) > 1 && strings.HasPrefix(args[0], "-") && args[1] == "--":
+		return args[0], args[2:], nil
 	case dash == 0:
 		return "", nil, usagef("the name of the lock is missing before --")
 	case dash > 1:

@@ -51,6 +51,9 @@ func TestExitCodes(t *testing.T) {
 		{64, []string{"x"}, "command is missing"},
 		{64, []string{"x", "true"}, `unexpected "true" before --`},
 		{64, []string{"--", "true"}, "name of the lock is missing"},
+		{0, []string{"--", "-x", "--", "true"}, `^$`},
+		{64, []string{"--", "-x", "true"}, "name of the lock is missing"},
+		{64, []string{"--", "x", "--", "true"}, "name of the lock is missing"},
 		{64, []string{"--no-such-flag", "x", "--", "true"}, "unknown flag"},
 		{64, []string{"--fair", "--shared", "x", "--", "true"}, "--fair and --shared are different kinds"},
 		{64, []string{"--exclusive", "--permits", "1/2", "x", "--", "true"}, "different kinds"},
@@ -266,6 +269,9 @@ func TestKindsOfLock(t *testing.T) {
 	begin(t, command(t, url, "run", "--permits", "2/3", "sem", "-c", "echo ready; exec sleep 600")).says("ready")
 	require.Zero(t, try("--permits", "1/3", "sem"))
 	require.Equal(t, exitConflict, try("--permits", "2/3", "sem"))
+	begin(t, command(t, url, "run", "--permits", "1/5", "sem", "-c", "echo ready; exec sleep 600")).says("ready")
+	_, out, _ := run(t, url, "status", "sem")
+	require.Contains(t, out, "(semaphore, 5 permits)", "the larger number is the limit")
 }
 
 func TestEventsAreJSON(t *testing.T) {

@@ -158,10 +158,15 @@ func newView(name string, s lock.State) lockView {
 	return v
 }
 
-// permits replaces the holders by those of a semaphore.
+// permits replaces the holders by those of a semaphore, and finds out how many permits it has: of several numbers,
+// the largest one is the limit.
 func (v *lockView) permits(s semaphore.State) {
+	for _, w := range v.Waiters {
+		v.Permits = max(v.Permits, parseID(w.ID).of)
+	}
 	v.Holders = []holderView{}
 	for _, slot := range s.Slots {
+		v.Permits = max(v.Permits, parseID(slot.Holder).of)
 		at := slices.IndexFunc(v.Holders, func(h holderView) bool { return h.ID == slot.Holder })
 		if at < 0 {
 			at = len(v.Holders)
