@@ -201,8 +201,8 @@ func mutants() []Mutant {
 			By:   "exclusion",
 			Cell: passing(3, Isolate),
 			Edits: []Edit{
-				{"lock/pass.go", "	case !t.suits(&next.call.engine.set, now), r.failed:", "	case false:"},
 				{"lock/pass.go", "	case t.due(now):", "	case false:"},
+				{"lock/pass.go", "	case !t.suits(&next.call.engine.set, now), r.failed:", "	case false:"},
 				{"lock/pass.go", "	case r.last == r.top || r.stale(now):", "	case false:"},
 				{"lock/pass.go", "h.lease(next.call.engine, now, t.validity)", "h.lease(next.call.engine, now, now.Add(t.ttl))"},
 			},

@@ -266,6 +266,10 @@ func (c *core) won(t *tenure, p *place, gone map[*tenure]Reason) bool {
 	ct.last = nil
 	ct.asking.Store(nil)
 	ct.chance, ct.deaf = 0, false
+	if t.reign = ct.reign; t.reign.since.IsZero() {
+		t.reign.since, ct.elsewhere = t.first.began, elsewhere{}
+	}
+	ct.reign = reign{}
 	ct.calm() // within this tenure, the head waits for it to end
 	if ct.rivals != nil {
 		ct.rivals.won()

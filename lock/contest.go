@@ -31,11 +31,14 @@ type contest struct {
 	last   *denial                        // what the last attempt found; nil: none has been made
 	asking atomic.Pointer[redlock.Ballot] // the contenders' attempt that is under way, or was cut off; nil: none
 
+	elsewhere elsewhere // as of when the present tenure was last asked about
+
 	// Of contenders.
 	wakes  *waiter.Subscription // nil: none
 	rivals *rivals              // nil: none was heard of
 	chance time.Duration        // for how long others have one since this process has let the name go; 0: they have none
 	deaf   bool                 // some of those cannot hear that it has
+	reign  reign                // of this process, until its next tenure begins
 	later  *time.Timer          // wakes the head if no message does before; nil: none
 	// Of queuers.
 	unpredictable bool        // the next one cannot be guessed

@@ -8,19 +8,9 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-const (
-	// maxHolds and maxReign bound how long a process passes a name on to itself while others wait,
-	// whichever is reached first, not counting the hold in progress (U4).
-	maxHolds = 32
-	maxReign = 50 * time.Millisecond
-	// maxAlone is the bound if nobody else seems to wait: some clients only poll, and do not
-	// listen.
-	maxAlone = poll
-
-	// comebacks is how often a hold that ends lets other goroutines run, in case one of them
-	// is about to come back for the name.
-	comebacks = 16
-)
+// comebacks is how often a hold that ends lets other goroutines run, in case one of them is about to come back
+// for the name.
+const comebacks = 16
 
 // A passing is what happens to a tenure when a hold within it has ended.
 type passing uint8
@@ -104,6 +94,7 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	next, r := ct.follower(t), &t.reserve
 	usurped := ct.has(t.id) != t // an attempt of this process has found the name free
 	ct.chance, ct.deaf, t.vacant = 0, false, false
+	ct.reign = reign{}
 	switch {
 	case len(t.present) > 0:
 		return passed, 0 // others that read within it have come meanwhile
@@ -113,11 +104,14 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	}
 	now := time.Now()
 	switch {
-	case !t.suits(&next.call.engine.set, now), r.failed:
+	case t.due(now):
+		ct.chance, ct.deaf = ct.others(), ct.elsewhere.deaf
 		t.stop(ReasonUnlocked)
 		return ends, 0
-	case t.due(now):
-		ct.chance, ct.deaf = t.chance(), r.deaf
+	case !t.suits(&next.call.engine.set, now), r.failed:
+		if ct.key.order == unordered { // else the nodes know whose turn it is
+			ct.reign = reign{since: t.reign.since, holds: t.reign.holds + t.holds, asked: t.reign.asked}
+		}
 		t.stop(ReasonUnlocked)
 		return ends, 0
 	case r.last == r.top || r.stale(now):
@@ -160,23 +154,20 @@ func (ct *contest) nextContender() *place {
 
 // due reports whether it is the turn of other processes (U4). Called with mu held.
 func (t *tenure) due(now time.Time) bool {
-	if t.reserve.others {
-		return t.holds >= maxHolds || now.Sub(t.since) >= maxReign
-	}
-	return now.Sub(t.since) >= maxAlone
+	return t.reign.isDue(now, t.holds, t.contest.elsewhere.waits)
 }
 
-// chance is for how long others have a chance when it is their turn; 0: the nodes know whose turn it is. The release has
+// others is for how long others have a chance when it is their turn; 0: the nodes know whose turn it is. The release has
 // to reach the nodes, its message those that wait, and their requests the nodes. Called with mu held.
-func (t *tenure) chance() time.Duration {
+func (ct *contest) others() time.Duration {
 	chance := fairChance
 	switch {
-	case t.contest.key.order != unordered:
+	case ct.key.order != unordered:
 		return 0
-	case t.reserve.deaf:
+	case ct.elsewhere.deaf:
 		chance = deafChance
 	}
-	return max(chance+2*t.reserve.trip, t.contest.rivals.farthest())
+	return max(chance+2*ct.elsewhere.trip, ct.rivals.farthest())
 }
 
 // finish ends a tenure without a hold in progress.

@@ -8,9 +8,6 @@ import (
 )
 
 const (
-	// askEvery is the interval at which the nodes are asked while a name is passed on, so that
-	// waiters elsewhere, and the loss of the hold, are noticed well within maxReign.
-	askEvery = maxReign / 2
 	// minReserve and maxReserve bound the tokens that are reserved at once.
 	minReserve = maxHolds
 	maxReserve = 1 << 14
@@ -57,11 +54,19 @@ func (r *reserve) low(now time.Time) bool {
 func (r *reserve) stale(now time.Time) bool { return now.Sub(r.heard) >= maxReign }
 
 // prepare asks for tokens as soon as a goroutine here waits for the hold in progress, so that the
-// tokens are there when it ends.
+// tokens are there when it ends. If it cannot follow within the tenure, the nodes are asked now and then whether
+// others wait: its own tenure follows that soon.
 func (t *tenure) prepare(set *settings) {
 	t.mu.Lock()
 	var asks int64
-	if r, now := &t.reserve, time.Now(); !t.ended && len(t.present) > 0 && r.last == r.top && t.suits(set, now) {
+	r, now := &t.reserve, time.Now()
+	switch {
+	case t.ended || len(t.present) == 0:
+	case t.suits(set, now):
+		if r.last == r.top {
+			asks = r.begin(t, now)
+		}
+	case t.contest.key.order == unordered && t.reign.asks(now):
 		asks = r.begin(t, now)
 	}
 	t.mu.Unlock()
@@ -138,8 +143,7 @@ func (t *tenure) answered(b *redlock.Ballot, last int64) {
 	r.asking, r.failed = false, !b.Won()
 	if b.Won() {
 		r.top, r.heard = max(r.top, last), time.Now()
-		r.trip = r.heard.Sub(r.asked)
-		r.others, r.deaf = listeners > t.contest.listens(), deaf
+		t.contest.elsewhere = elsewhere{waits: listeners > t.contest.listens(), deaf: deaf, trip: r.heard.Sub(r.asked)}
 		t.contest.told(far)
 	}
 	p, asks := passed, int64(0)

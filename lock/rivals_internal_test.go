@@ -37,3 +37,12 @@ func TestWhoIsFarIsWaitedForAsLongAsItComes(t *testing.T) {
 	r.told(nil)
 	require.Zero(t, r.farthest(), "its mark is gone")
 }
+
+// What counts is for how long a process has had the name since somebody else had it.
+func TestAReignEndsWhenSomebodyElseHasHadTheName(t *testing.T) {
+	ct := contest{client: &core{id: "here"}, reign: reign{since: time.Now(), holds: 3}}
+	ct.behindRivals("here:7")
+	require.Equal(t, 3, ct.reign.holds)
+	ct.behindRivals("elsewhere:1")
+	require.Zero(t, ct.reign)
+}

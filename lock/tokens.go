@@ -14,13 +14,10 @@ type reserve struct {
 	last int64 // token that was given out
 	top  int64 // the last token that a quorum has confirmed
 
-	asked  time.Time     // when the nodes were last asked
-	heard  time.Time     // when they last answered
-	trip   time.Duration // how long that took
-	size   int64         // how many to ask for
-	lot    int64         // how many were asked for last
+	asked  time.Time // when the nodes were last asked
+	heard  time.Time // when they last answered
+	size   int64     // how many to ask for
+	lot    int64     // how many were asked for last
 	asking bool
-	others bool // somebody else waits
-	deaf   bool // somebody else waits who cannot hear
 	failed bool // the last question found no quorum
 }

@@ -2,15 +2,19 @@ package lock_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/lua"
 )
 
@@ -80,7 +84,7 @@ type turn struct {
 }
 
 // takeTurns has four goroutines on each host lock one name again and again, until its time is over.
-func (w *world) takeTurns(lasts time.Duration, hosts ...*virtual.Host) (turns []turn) {
+func (w *world) takeTurns(lasts time.Duration, lockOf func(*process) lock.Locker, hosts ...*virtual.Host) (turns []turn) {
 	var goroutines sync.WaitGroup
 	var mu sync.Mutex
 	ctx, cancel := context.WithTimeout(bg, lasts)
@@ -90,7 +94,7 @@ func (w *world) takeTurns(lasts time.Duration, hosts ...*virtual.Host) (turns []
 		for range 4 {
 			goroutines.Go(func() {
 				for {
-					l, err := p.mutex().Lock(ctx)
+					l, err := lockOf(p).Lock(ctx)
 					if err != nil {
 						return
 					}
@@ -112,6 +116,28 @@ func (w *world) takeTurns(lasts time.Duration, hosts ...*virtual.Host) (turns []
 	return turns
 }
 
+// share is takeTurns on hosts that are so far from the nodes. It returns how many turns each of them has had, and the
+// longest time without one.
+func (w *world) share(lasts time.Duration, lockOf func(*process) lock.Locker, trips ...time.Duration) (counts []int, longest time.Duration) {
+	start := time.Now()
+	var hosts []*virtual.Host
+	for _, trip := range trips {
+		h := virtual.NewHost(w.nodes)
+		h.SetDelay(trip/2, trip-trip/2)
+		hosts = append(hosts, h)
+	}
+	counts, had := make([]int, len(trips)), slices.Repeat([]time.Time{start}, len(trips))
+	for _, turn := range w.takeTurns(lasts, lockOf, hosts...) {
+		longest = max(longest, turn.start.Sub(had[turn.process]))
+		had[turn.process] = turn.last
+		counts[turn.process]++
+	}
+	for _, last := range had {
+		longest = max(longest, start.Add(lasts).Sub(last))
+	}
+	return counts, longest
+}
+
 // Whoever is farther from the nodes than others says so, and gets the time that its messages take.
 func TestProcessesAtDifferentDistancesTakeTurns(t *testing.T) {
 	const lasts = 20 * time.Second
@@ -124,30 +150,71 @@ func TestProcessesAtDifferentDistancesTakeTurns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
-				start := time.Now()
-				var hosts []*virtual.Host
-				for _, trip := range trips {
-					h := virtual.NewHost(w.nodes)
-					h.SetDelay(trip/2, trip-trip/2)
-					hosts = append(hosts, h)
-				}
-				counts, had := make([]int, len(trips)), slices.Repeat([]time.Time{start}, len(trips))
-				longest := time.Duration(0)
-				turns := w.takeTurns(lasts, hosts...)
-				for _, turn := range turns {
-					longest = max(longest, turn.start.Sub(had[turn.process]))
-					had[turn.process] = turn.last
-					counts[turn.process]++
-				}
-				for _, last := range had {
-					longest = max(longest, start.Add(lasts).Sub(last))
-				}
+				mutex := func(p *process) lock.Locker { return p.mutex() }
+				counts, longest := w.share(lasts, mutex, trips...)
 				t.Log(counts, longest)
 				require.LessOrEqual(t, longest, pollBound)
 				require.LessOrEqual(t, slices.Max(counts), 3*slices.Min(counts), "%v", counts)
 			})
 		})
 	}
+}
+
+// A lease that cannot follow the one before within a tenure follows it in the next one. The others have their chance after as
+// long as within one.
+func TestLeasesThatCannotFollowEachOtherLeaveOthersTheirChance(t *testing.T) {
+	const lasts = 4 * time.Second
+	for how, option := range map[string]func(n int) lock.Option{
+		"fixed":    func(int) lock.Option { return lock.WithoutWatchdog() },
+		"notes":    func(n int) lock.Option { return lock.WithNote(fmt.Sprint("call ", n)) },
+		"TTLs":     func(n int) lock.Option { return lock.WithTTL(20*time.Second + time.Duration(n)*time.Millisecond) },
+		"min hold": func(int) lock.Option { return lock.WithMinHold(time.Millisecond) },
+	} {
+		for _, trips := range [][]time.Duration{{0, 400 * time.Microsecond}, {0, 30 * time.Millisecond}} {
+			t.Run(fmt.Sprint(how, " ", trips), func(t *testing.T) {
+				inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+					var calls atomic.Int32
+					counts, longest := w.share(lasts, func(p *process) lock.Locker { return p.mutex(option(int(calls.Add(1)))) }, trips...)
+					t.Log(counts, longest)
+					require.LessOrEqual(t, longest, pollBound)
+					require.LessOrEqual(t, slices.Max(counts), 3*slices.Min(counts), "%v", counts)
+				})
+			})
+		}
+	}
+}
+
+// Who else waits is asked about at the pace at which it is while a name is passed on.
+func TestTheNodesAreSeldomAskedForLeasesThatCannotFollow(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		const lasts = time.Second
+		p := w.process()
+		ctx, cancel := context.WithTimeout(bg, lasts)
+		defer cancel()
+		var busy sync.WaitGroup
+		var holds atomic.Int32
+		for range 3 {
+			busy.Go(func() {
+				for {
+					l, err := p.mutex(lock.WithoutWatchdog()).Lock(ctx)
+					if err != nil {
+						return
+					}
+					holds.Add(1)
+					time.Sleep(time.Millisecond)
+					assert.NoError(t, l.Unlock(bg))
+				}
+			})
+		}
+		busy.Wait()
+		synctest.Wait()
+		require.Greater(t, holds.Load(), int32(500))
+		for _, n := range w.nodes {
+			asked := len(n.Commands(runs(lua.Reserve{})))
+			require.Greater(t, asked, int(lasts/(50*time.Millisecond)))
+			require.LessOrEqual(t, asked, int(lasts/(25*time.Millisecond))+1)
+		}
+	})
 }
 
 // The name is left alone once for whoever does not come, and not until its mark is gone.

@@ -75,6 +75,7 @@ func (ct *contest) behindRivals(id string) time.Duration {
 	case id == "" || ct.tenure != nil:
 		return 0 // messages were missed, or the nodes are asked what has become of the tenure
 	case !ct.client.made(id):
+		ct.reign = reign{}
 		if ct.rivals == nil {
 			ct.rivals = new(rivals)
 		}

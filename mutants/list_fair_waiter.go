@@ -93,8 +93,8 @@ var fairWaiterMutants = []Mutant{
 	{
 		Name:    "a tenure that has ended keeps those that could have followed",
 		File:    "lock/pass.go",
-		Old:     "	case t.due(now):\n		ct.chance, ct.deaf = t.chance(), r.deaf\n		t.stop(ReasonUnlocked)",
-		New:     "	case t.due(now):\n		ct.chance, ct.deaf = t.chance(), r.deaf\n		t.ended, t.reason = true, ReasonUnlocked",
+		Old:     "	case t.due(now):\n		ct.chance, ct.deaf = ct.others(), ct.elsewhere.deaf\n		t.stop(ReasonUnlocked)",
+		New:     "	case t.due(now):\n		ct.chance, ct.deaf = ct.others(), ct.elsewhere.deaf\n		t.ended, t.reason = true, ReasonUnlocked",
 		Package: "lock",
 		Tests:   "^TestAKeptLeaseKeepsNoneThatCameLater$",
 	},
