@@ -70,7 +70,7 @@ func (l *Lease) tie(parent context.Context, contexts []context.Context) tie {
 	}
 	t, known := l.ties[done]
 	if !known {
-		t.Context, t.end = valueless.WithCancelCause(contexts[len(contexts)-1])
+		t.Context, t.end = valueless.WithCancelCause(parent)
 		if l.ties == nil {
 			l.ties = make(map[<-chan struct{}]tie, 1)
 		}
@@ -78,7 +78,7 @@ func (l *Lease) tie(parent context.Context, contexts []context.Context) tie {
 	}
 	l.mu.Unlock()
 	if !known {
-		for i, ctx := range contexts[:len(contexts)-1] {
+		for i, ctx := range contexts { // each of them, so that the first loss is the cause, and the same one everywhere
 			l.follow(ctx, i, t.end)
 		}
 		context.AfterFunc(t.Context, func() {

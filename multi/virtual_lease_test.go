@@ -528,3 +528,28 @@ func heap() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
+
+// Locks that end at the same moment do so in some order, and everybody is told of the same first one.
+func TestAllContextsNameTheSameLock(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		c := w.client()
+		for range 20 {
+			var locks []lock.Locker
+			for _, name := range []string{"a", "b", "c"} {
+				locks = append(locks, reentrant.New(c, name, lock.WithTTL(time.Second), lock.WithoutWatchdog()))
+			}
+			l := tryAll(bg, t, multi.New(locks...))
+			parent, cancel := context.WithCancel(bg)
+			other, stop := context.WithCancel(bg)
+			contexts := []context.Context{l.Context(parent), l.Context(bg), l.Context(other)}
+			time.Sleep(2 * time.Second)
+			for _, ctx := range contexts {
+				require.ErrorIs(t, ctx.Err(), context.Canceled)
+				require.Same(t, l.Err(), context.Cause(ctx))
+			}
+			cancel()
+			stop()
+			_ = l.Unlock(bg) // they are lost
+		}
+	})
+}

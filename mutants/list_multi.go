@@ -3,6 +3,14 @@ package main
 // multiMutants are bugs in what takes several locks together.
 var multiMutants = []Mutant{
 	{
+		Name:    "the last lock's own end is the cause for a context that can be cancelled",
+		File:    "multi/context.go",
+		Old:     "valueless.WithCancelCause(parent)",
+		New:     "valueless.WithCancelCause(contexts[len(contexts)-1])",
+		Package: "multi",
+		Tests:   "^TestAllContextsNameTheSameLock$",
+	},
+	{
 		Name:    "a Lock of several goes past the line of its process",
 		File:    "multi/acquire.go",
 		Old:     "\t\tif a.blocks && a.leases[i] == nil && engine.Awaited(a.owned, l) {",
