@@ -335,8 +335,16 @@ var multiMutants = []Mutant{
 	{
 		Name:    "a context ends with the last lock only",
 		File:    "multi/context.go",
-		Old:     "range contexts[:len(contexts)-1] {",
-		New:     "range contexts[:0] {",
+		Old:     "range contexts { // each",
+		New:     "range contexts[len(contexts)-1:] { // each",
+		Package: "multi",
+		Tests:   "^TestLossOfOneEndsTheLeaseAndNamesIt$",
+	},
+	{
+		Name:    "a context does not end with the last lock",
+		File:    "multi/context.go",
+		Old:     "range contexts { // each",
+		New:     "range contexts[:len(contexts)-1] { // each",
 		Package: "multi",
 		Tests:   "^TestLossOfOneEndsTheLeaseAndNamesIt$",
 	},
