@@ -201,8 +201,7 @@ func mutants() []Mutant {
 			By:   "exclusion",
 			Cell: passing(3, Isolate),
 			Edits: []Edit{
-				{"lock/pass.go", "	case t.due(now):", "	case false:"},
-				{"lock/pass.go", "	case !t.suits(&next.call.engine.set, now), r.failed:", "	case false:"},
+				{"lock/pass.go", "	case t.due(now), !t.suits(&next.call.engine.set, now), r.failed:", "	case false:"},
 				{"lock/pass.go", "	case r.last == r.top || r.stale(now):", "	case false:"},
 				{"lock/pass.go", "h.lease(next.call.engine, now, t.validity)", "h.lease(next.call.engine, now, now.Add(t.ttl))"},
 			},
@@ -374,8 +373,8 @@ func mutants() []Mutant {
 			By:   "reign",
 			Cell: passing(1),
 			Edits: []Edit{{"lock/pass.go",
-				"	case t.due(now):",
-				"	case false:"}},
+				"	case t.due(now), !t.suits(",
+				"	case !t.suits("}},
 		},
 		{
 			Name: "a waiter that has given up keeps the name it was passed",

@@ -31,7 +31,7 @@ type contest struct {
 	last   *denial                        // what the last attempt found; nil: none has been made
 	asking atomic.Pointer[redlock.Ballot] // the contenders' attempt that is under way, or was cut off; nil: none
 
-	elsewhere elsewhere // as of when the present tenure was last asked about
+	elsewhere elsewhere // as the nodes last said within this reign
 
 	// Of contenders.
 	wakes  *waiter.Subscription // nil: none

@@ -25,7 +25,7 @@ func (e *engine) isAwaited(ctx context.Context) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ct := c.contests[e.contest()]
-	return ct != nil && (ct.tenure != nil || len(ct.queue) > 0)
+	return ct != nil && (len(ct.queue) > 0 || ct.tenure != nil && e.joinable == nil) // which else it may join
 }
 
 // join queues p for key.

@@ -1,6 +1,9 @@
 package lock
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // begin lets t begin, and returns the tenures that must have ended on the nodes, since they granted
 // t. Called with mu held.
@@ -64,6 +67,13 @@ func (c *core) over(t *tenure, successor *place) {
 	ct := t.contest
 	if ct == nil || !ct.end(t) {
 		return
+	}
+	if len(ct.queue) > 0 {
+		t.mu.Lock()
+		if t.reason != ReasonUnlocked { // else pass has seen to it
+			ct.yield(t, time.Now())
+		}
+		t.mu.Unlock()
 	}
 	if ct.chance > 0 {
 		ct.wakeLater(ct.chance, false)

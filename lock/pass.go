@@ -104,14 +104,8 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	}
 	now := time.Now()
 	switch {
-	case t.due(now):
-		ct.chance, ct.deaf = ct.others(), ct.elsewhere.deaf
-		t.stop(ReasonUnlocked)
-		return ends, 0
-	case !t.suits(&next.call.engine.set, now), r.failed:
-		if ct.key.order == unordered { // else the nodes know whose turn it is
-			ct.reign = reign{since: t.reign.since, holds: t.reign.holds + t.holds, asked: t.reign.asked}
-		}
+	case t.due(now), !t.suits(&next.call.engine.set, now), r.failed:
+		ct.yield(t, now)
 		t.stop(ReasonUnlocked)
 		return ends, 0
 	case r.last == r.top || r.stale(now):
@@ -150,24 +144,6 @@ func (ct *contest) nextContender() *place {
 		}
 	}
 	return nil
-}
-
-// due reports whether it is the turn of other processes (U4). Called with mu held.
-func (t *tenure) due(now time.Time) bool {
-	return t.reign.isDue(now, t.holds, t.contest.elsewhere.waits)
-}
-
-// others is for how long others have a chance when it is their turn; 0: the nodes know whose turn it is. The release has
-// to reach the nodes, its message those that wait, and their requests the nodes. Called with mu held.
-func (ct *contest) others() time.Duration {
-	chance := fairChance
-	switch {
-	case ct.key.order != unordered:
-		return 0
-	case ct.elsewhere.deaf:
-		chance = deafChance
-	}
-	return max(chance+2*ct.elsewhere.trip, ct.rivals.farthest())
 }
 
 // finish ends a tenure without a hold in progress.

@@ -133,6 +133,9 @@ func (p *place) saw(d *denial) *denial {
 		unsure.sure = false
 		d = &unsure
 	}
+	if d.sure && !c.made(d.holder) {
+		p.contest.reign = reign{} // somebody else has it
+	}
 	p.contest.last = d
 	p.contest.asking.Store(nil)
 	p.attempts = false

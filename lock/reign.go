@@ -17,7 +17,7 @@ const (
 
 // A reign is for how long a process has had a name without leaving others a chance (U4): within one tenure, or
 // within several. A lease that cannot follow within a tenure (sharing.go) has one of its own, which follows at once:
-// its request leaves with the release, and nobody from elsewhere can come in between.
+// its request leaves with the release, and nobody from elsewhere comes in between.
 type reign struct {
 	since time.Time // when its first tenure began; zero: nobody reigns
 	holds int       // within those before the present tenure
@@ -32,8 +32,8 @@ func (r *reign) isDue(now time.Time, holds int, othersWait bool) bool {
 	return now.Sub(r.since) >= maxAlone
 }
 
-// asks reports whether it is time to ask the nodes who else waits. Then the caller does.
-func (r *reign) asks(now time.Time) bool {
+// dueToAsk reports whether it is time to ask the nodes who else waits, and records that it is done.
+func (r *reign) dueToAsk(now time.Time) bool {
 	if now.Sub(r.asked) < askEvery {
 		return false
 	}

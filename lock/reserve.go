@@ -66,7 +66,7 @@ func (t *tenure) prepare(set *settings) {
 		if r.last == r.top {
 			asks = r.begin(t, now)
 		}
-	case t.contest.key.order == unordered && t.reign.asks(now):
+	case t.contest.key.order == unordered && t.reign.dueToAsk(now):
 		asks = r.begin(t, now)
 	}
 	t.mu.Unlock()

@@ -44,5 +44,12 @@ func TestAReignEndsWhenSomebodyElseHasHadTheName(t *testing.T) {
 	ct.behindRivals("here:7")
 	require.Equal(t, 3, ct.reign.holds)
 	ct.behindRivals("elsewhere:1")
-	require.Zero(t, ct.reign)
+	require.Zero(t, ct.reign, "its release was heard")
+
+	p := place{contest: &ct}
+	ct.reign.holds = 3
+	p.saw(&denial{sure: true, holder: "here:8"})
+	require.Equal(t, 3, ct.reign.holds)
+	p.saw(&denial{sure: true, holder: "elsewhere:2"})
+	require.Zero(t, ct.reign, "an attempt has found that it has it")
 }

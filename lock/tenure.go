@@ -46,7 +46,7 @@ type tenure struct {
 	mending    bool     // nodes may lack it: they are asked once though no lease is renewed
 	brief      bool     // of a TryLock, which waits no longer than its bound for anything; immutable
 	reserve    reserve
-	reign      reign         // of this process, when it began
+	reign      reign         // of this process, of which it is a part
 	backs      uint32        // how often nodes had come back when it was made; immutable
 	since      time.Time     // when the attempt that was granted began
 	granted    time.Time     // when that was decided, after all rounds: the minimum hold counts from then

@@ -83,8 +83,9 @@ type turn struct {
 	holds       int
 }
 
-// takeTurns has four goroutines on each host lock one name again and again, until its time is over.
-func (w *world) takeTurns(lasts time.Duration, lockOf func(*process) lock.Locker, hosts ...*virtual.Host) (turns []turn) {
+// takeTurns has four goroutines on each host lock one name again and again, until its time is over. Each ends its lease
+// by end.
+func (w *world) takeTurns(lasts time.Duration, lockOf func(*process) lock.Locker, end func(*lock.Lease), hosts ...*virtual.Host) (turns []turn) {
 	var goroutines sync.WaitGroup
 	var mu sync.Mutex
 	ctx, cancel := context.WithTimeout(bg, lasts)
@@ -106,8 +107,7 @@ func (w *world) takeTurns(lasts time.Duration, lockOf func(*process) lock.Locker
 					now.holds++
 					now.last = time.Now()
 					mu.Unlock()
-					time.Sleep(11 * time.Millisecond)
-					assert.NoError(w.t, l.Unlock(bg))
+					end(l)
 				}
 			})
 		}
@@ -116,9 +116,17 @@ func (w *world) takeTurns(lasts time.Duration, lockOf func(*process) lock.Locker
 	return turns
 }
 
+// unlockSoon is how most leases end.
+func unlockSoon(t *testing.T) func(*lock.Lease) {
+	return func(l *lock.Lease) {
+		time.Sleep(11 * time.Millisecond)
+		assert.NoError(t, l.Unlock(bg))
+	}
+}
+
 // share is takeTurns on hosts that are so far from the nodes. It returns how many turns each of them has had, and the
 // longest time without one.
-func (w *world) share(lasts time.Duration, lockOf func(*process) lock.Locker, trips ...time.Duration) (counts []int, longest time.Duration) {
+func (w *world) share(lasts time.Duration, lockOf func(*process) lock.Locker, end func(*lock.Lease), trips ...time.Duration) (counts []int, longest time.Duration) {
 	start := time.Now()
 	var hosts []*virtual.Host
 	for _, trip := range trips {
@@ -127,7 +135,7 @@ func (w *world) share(lasts time.Duration, lockOf func(*process) lock.Locker, tr
 		hosts = append(hosts, h)
 	}
 	counts, had := make([]int, len(trips)), slices.Repeat([]time.Time{start}, len(trips))
-	for _, turn := range w.takeTurns(lasts, lockOf, hosts...) {
+	for _, turn := range w.takeTurns(lasts, lockOf, end, hosts...) {
 		longest = max(longest, turn.start.Sub(had[turn.process]))
 		had[turn.process] = turn.last
 		counts[turn.process]++
@@ -151,7 +159,7 @@ func TestProcessesAtDifferentDistancesTakeTurns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 				mutex := func(p *process) lock.Locker { return p.mutex() }
-				counts, longest := w.share(lasts, mutex, trips...)
+				counts, longest := w.share(lasts, mutex, unlockSoon(t), trips...)
 				t.Log(counts, longest)
 				require.LessOrEqual(t, longest, pollBound)
 				require.LessOrEqual(t, slices.Max(counts), 3*slices.Min(counts), "%v", counts)
@@ -164,17 +172,25 @@ func TestProcessesAtDifferentDistancesTakeTurns(t *testing.T) {
 // long as within one.
 func TestLeasesThatCannotFollowEachOtherLeaveOthersTheirChance(t *testing.T) {
 	const lasts = 4 * time.Second
-	for how, option := range map[string]func(n int) lock.Option{
-		"fixed":    func(int) lock.Option { return lock.WithoutWatchdog() },
-		"notes":    func(n int) lock.Option { return lock.WithNote(fmt.Sprint("call ", n)) },
-		"TTLs":     func(n int) lock.Option { return lock.WithTTL(20*time.Second + time.Duration(n)*time.Millisecond) },
-		"min hold": func(int) lock.Option { return lock.WithMinHold(time.Millisecond) },
+	const short = 100 * time.Millisecond
+	for how, options := range map[string]func(n int) []lock.Option{
+		"expired": func(int) []lock.Option { return []lock.Option{lock.WithoutWatchdog(), lock.WithTTL(short)} },
+		"fixed":   func(int) []lock.Option { return []lock.Option{lock.WithoutWatchdog()} },
+		"notes":   func(n int) []lock.Option { return []lock.Option{lock.WithNote(fmt.Sprint("call ", n))} },
+		"TTLs": func(n int) []lock.Option {
+			return []lock.Option{lock.WithTTL(20*time.Second + time.Duration(n)*time.Millisecond)}
+		},
+		"min hold": func(int) []lock.Option { return []lock.Option{lock.WithMinHold(time.Millisecond)} },
 	} {
 		for _, trips := range [][]time.Duration{{0, 400 * time.Microsecond}, {0, 30 * time.Millisecond}} {
 			t.Run(fmt.Sprint(how, " ", trips), func(t *testing.T) {
 				inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 					var calls atomic.Int32
-					counts, longest := w.share(lasts, func(p *process) lock.Locker { return p.mutex(option(int(calls.Add(1)))) }, trips...)
+					end := unlockSoon(t)
+					if how == "expired" {
+						end = func(l *lock.Lease) { <-l.Done() }
+					}
+					counts, longest := w.share(lasts, func(p *process) lock.Locker { return p.mutex(options(int(calls.Add(1)))...) }, end, trips...)
 					t.Log(counts, longest)
 					require.LessOrEqual(t, longest, pollBound)
 					require.LessOrEqual(t, slices.Max(counts), 3*slices.Min(counts), "%v", counts)

@@ -13,6 +13,33 @@ const (
 	deafChance = deafLook + deafLook/5
 )
 
+// due reports whether it is the turn of other processes (U4). Called with mu and t.mu held.
+func (t *tenure) due(now time.Time) bool {
+	return t.reign.isDue(now, t.holds, t.contest.elsewhere.waits)
+}
+
+// yield leaves others a chance after t, which ends while somebody here waits, if it is their turn. Otherwise this process
+// reigns on in its next tenure. In a queue on the nodes, they know whose turn it is. Called with mu and t.mu held.
+func (ct *contest) yield(t *tenure, now time.Time) {
+	switch {
+	case ct.key.order != unordered:
+	case t.due(now):
+		ct.chance, ct.deaf = ct.othersChance(), ct.elsewhere.deaf
+	default:
+		ct.reign = reign{since: t.reign.since, holds: t.reign.holds + t.holds, asked: t.reign.asked}
+	}
+}
+
+// othersChance is for how long others have a chance when it is their turn. The release has to reach the nodes, its
+// message those that wait, and their requests the nodes. Called with mu held.
+func (ct *contest) othersChance() time.Duration {
+	chance := fairChance
+	if ct.elsewhere.deaf {
+		chance = deafChance
+	}
+	return max(chance+2*ct.elsewhere.trip, ct.rivals.farthest())
+}
+
 // wakeHead makes the contender at the head of the queue check its turn. Called with mu held.
 func (ct *contest) wakeHead(look bool) {
 	if len(ct.queue) > 0 && !ct.queue[0].queues() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/engine"
@@ -122,7 +123,7 @@ func (a *acquisition) ask() (first int, err error) {
 func (a *acquisition) askOnce() (first int, err error) {
 	errs := make([]error, len(a.locks))
 	for i, l := range a.locks {
-		if a.blocks && a.leases[i] == nil && engine.Awaited(a.owned, l) {
+		if a.blocks && a.leases[i] == nil && !a.hasNamesake(i) && engine.Awaited(a.owned, l) {
 			errs[i] = errAwaited
 		}
 	}
@@ -136,6 +137,8 @@ func (a *acquisition) askOnce() (first int, err error) {
 	for i, e := range errs {
 		switch {
 		case e == nil:
+		case errors.Is(err, errAwaited) && a.ctx.Err() != nil && errors.Is(e, a.ctx.Err()):
+			// The call ends without the awaited lock, too, which comes first.
 		case !a.worthWaiting(e):
 			return i, e
 		case err == nil:
@@ -224,6 +227,13 @@ func (a *acquisition) namesakes(i int) (first, end int) {
 	for end = i + 1; end < len(a.ranks) && a.ranks[end] == a.ranks[i]; end++ {
 	}
 	return first, end
+}
+
+// hasNamesake reports whether a lock with the name of lock i is held. Then there is no wait for i: it would begin by
+// giving that one back.
+func (a *acquisition) hasNamesake(i int) bool {
+	first, end := a.namesakes(i)
+	return slices.ContainsFunc(a.leases[first:end], func(l *lock.Lease) bool { return l != nil })
 }
 
 const (

@@ -1,15 +1,16 @@
 package multi_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/holdfast-go/holdfast/fair"
 	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/multi"
+	"github.com/holdfast-go/holdfast/readwrite"
 	"github.com/holdfast-go/holdfast/reentrant"
 )
 
@@ -79,11 +80,57 @@ func TestWhatIsAwaitedHidesNeitherReentryNorRefusal(t *testing.T) {
 		require.Equal(t, before+1, w.asked(), "for b, and once")
 		require.NoError(t, l.Unlock(bg))
 
-		_, err = multi.New(reentrant.New(c, "a"), fair.New(c, "b"), reentrant.New(c, "")).Lock(bg)
+		ctx, cancel := context.WithTimeout(bg, time.Minute)
+		defer cancel()
+		_, err = multi.New(reentrant.New(c, "a"), reentrant.New(c, "b"), reentrant.New(c, "c", lock.WithTTL(-1))).Lock(ctx)
 		require.Error(t, err)
 		require.NotErrorIs(t, err, lock.ErrLocked)
 		require.NoError(t, mine.Unlock(bg))
 		require.NoError(t, await(t, waits).Unlock(bg))
 		w.requireFree("a", "b")
+	})
+}
+
+// A reader joins those of its process that read, also within the tenure of a writer.
+func TestAReaderThatMayJoinWaitsForNobody(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		c := w.client()
+		w.near()
+		m := readwrite.New(c, "a")
+		l, err := m.Lock(bg)
+		require.NoError(t, err)
+		reading := make(chan *lock.Lease, 1)
+		go func() {
+			r, _ := m.RLock(bg)
+			reading <- r
+		}()
+		time.Sleep(10 * time.Millisecond)
+		require.NoError(t, l.Unlock(bg))
+		r := <-reading
+		time.Sleep(10 * time.Millisecond)
+		before, start := w.asked(), time.Now()
+		both, err := multi.New(m.RLocker(), reentrant.New(c, "b")).Lock(bg)
+		require.NoError(t, err)
+		require.LessOrEqual(t, time.Since(start), nearTrip)
+		require.Equal(t, before+1, w.asked(), "b, and once")
+		require.NoError(t, both.Unlock(bg))
+		require.NoError(t, r.Unlock(bg))
+	})
+}
+
+// A call that ends before the nodes have answered has waited for what its process has.
+func TestACallThatEndsNamesWhatItWouldHaveWaitedFor(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		c := w.client()
+		theirs := try(t, c, "a")
+		w.near()
+		ctx, cancel := context.WithTimeout(bg, nearTrip/2)
+		defer cancel()
+		_, err := multi.New(of(c, "a", "b")...).Lock(ctx)
+		var failed *lock.AcquireError
+		require.ErrorAs(t, err, &failed)
+		require.Equal(t, "a", failed.Name)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.NoError(t, theirs.Unlock(bg))
 	})
 }

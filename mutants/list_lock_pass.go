@@ -100,7 +100,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "others have no time for what they send",
-		File:    "lock/pass.go",
+		File:    "lock/wake.go",
 		Old:     "chance+2*ct.elsewhere.trip, ",
 		New:     "chance, ",
 		Package: "lock",
@@ -244,11 +244,27 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a lease that cannot follow within the tenure begins a new reign",
-		File:    "lock/pass.go",
+		File:    "lock/wake.go",
 		Old:     "reign{since: t.reign.since, holds: t.reign.holds + t.holds, asked: t.reign.asked}",
 		New:     "reign{}",
 		Package: "lock",
 		Tests:   "^TestLeasesThatCannotFollowEachOtherLeaveOthersTheirChance$",
+	},
+	{
+		Name:    "a reign ends with a lease that expires",
+		File:    "lock/over.go",
+		Old:     "if t.reason != ReasonUnlocked { // else",
+		New:     "if false { // else",
+		Package: "lock",
+		Tests:   "^TestLeasesThatCannotFollowEachOtherLeaveOthersTheirChance$/^expired",
+	},
+	{
+		Name:    "a reign goes on though somebody else is seen to have the name",
+		File:    "lock/place.go",
+		Old:     "\t\tp.contest.reign = reign{} // somebody else has it\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestAReignEndsWhenSomebodyElseHasHadTheName$",
 	},
 	{
 		Name:    "a reign that went on is forgotten as it goes on",
@@ -261,7 +277,7 @@ var lockPassMutants = []Mutant{
 	{
 		Name:    "nobody asks who else waits for a lease that cannot follow",
 		File:    "lock/reserve.go",
-		Old:     "case t.contest.key.order == unordered && t.reign.asks(now):",
+		Old:     "case t.contest.key.order == unordered && t.reign.dueToAsk(now):",
 		New:     "case false:",
 		Package: "lock",
 		Tests:   "^TestLeasesThatCannotFollowEachOtherLeaveOthersTheirChance$",

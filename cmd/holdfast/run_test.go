@@ -52,6 +52,7 @@ func TestExitCodes(t *testing.T) {
 		{64, []string{"x", "true"}, `unexpected "true" before --`},
 		{64, []string{"--", "true"}, "name of the lock is missing"},
 		{0, []string{"--", "-x", "--", "true"}, `^$`},
+		{0, []string{"-c", "true", "--", "-x"}, `^$`},
 		{64, []string{"--", "-x", "true"}, "name of the lock is missing"},
 		{64, []string{"--", "x", "--", "true"}, "name of the lock is missing"},
 		{64, []string{"--no-such-flag", "x", "--", "true"}, "unknown flag"},
