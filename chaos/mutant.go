@@ -389,8 +389,8 @@ func mutants() []Mutant {
 			By:   "litter",
 			Cell: cell("calm", 1, func(c *Cell) { c.Crew, c.Locks = 4, []string{"orders"} }),
 			Edits: []Edit{{"lock/pass.go",
-				"	ct.chance, ct.deaf, t.vacant = 0, false, false\n",
-				"	ct.chance, ct.deaf, t.vacant = 0, false, false\n	if next == nil && !usurped && t.holds > 1 {\n		h := &hold{tenure: t}\n		h.lease(t.engine, time.Now(), t.validity)\n		t.begin(h)\n		t.schedule()\n		return passed, 0\n	}\n"}},
+				"	t.vacant = false\n",
+				"	t.vacant = false\n	if next == nil && !usurped && t.holds > 1 {\n		h := &hold{tenure: t}\n		h.lease(t.engine, time.Now(), t.validity)\n		t.begin(h)\n		t.schedule()\n		return passed, 0\n	}\n"}},
 		},
 		{
 			Name: "fencing counters that never go",

@@ -28,9 +28,9 @@ const (
 )
 
 // Leader tells who leads, as a quorum of nodes sees it. The error is [ErrNoLeader] if nobody does,
-// and wraps [lock.ErrNoQuorum] if too few nodes can tell. The candidate is empty if the holder of
-// the lock is not a candidate, or if the nodes were not reached when the leader wrote its name: it
-// writes its name again with its next renewal, after a third of the TTL.
+// and wraps [lock.ErrNoQuorum] if too few nodes can tell. The candidate is the note of the lock's holder,
+// which is a leader's name. It is empty if the nodes were not reached when the leader wrote its name: it
+// writes it again with its next renewal, after a third of the TTL.
 func (e *Election) Leader(ctx context.Context) (Term, error) {
 	if e.invalid != nil {
 		return Term{}, e.invalid

@@ -119,7 +119,7 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 		t.joining = t.opens(b, answered)
 	}
 	t.serving = t.serves(b, answered)
-	if !c.won(t, p, gone) {
+	if !c.won(t, p, gone, b) {
 		h.slot.renounce()
 		return nil, nothing, ErrClosed
 	}
@@ -247,9 +247,10 @@ func (c *core) usurped(t *tenure, p *place) map[*tenure]Reason {
 	return gone
 }
 
-// won lets t begin, and ends p's wait if there was one. It fails if the client is closed or about
-// to be.
-func (c *core) won(t *tenure, p *place, gone map[*tenure]Reason) bool {
+// won lets t begin, which b has granted, and ends p's wait if there was one. It fails if the client is closed or
+// about to be.
+func (c *core) won(t *tenure, p *place, gone map[*tenure]Reason, b *redlock.Ballot) bool {
+	deaf, far := t.others(b)
 	c.mu.Lock()
 	if c.drains() {
 		c.mu.Unlock()
@@ -266,14 +267,15 @@ func (c *core) won(t *tenure, p *place, gone map[*tenure]Reason) bool {
 	ct.last = nil
 	ct.asking.Store(nil)
 	ct.chance, ct.deaf = 0, false
-	if t.reign = ct.reign; t.reign.since.IsZero() {
-		t.reign.since, ct.elsewhere = t.first.began, elsewhere{}
+	if t.reign = ct.reign; t.reign.since.IsZero() || t.first.began.Sub(t.reign.until) > ct.othersChance() {
+		t.reign, ct.elsewhere = reign{since: t.first.began}, elsewhere{}
 	}
 	ct.reign = reign{}
 	ct.calm() // within this tenure, the head waits for it to end
 	if ct.rivals != nil {
 		ct.rivals.won()
 	}
+	ct.learn(deaf, far, b.Start())
 	if p != nil {
 		ct.bring(t, p)
 		if p.inQueue != nil {

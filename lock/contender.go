@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -17,6 +18,7 @@ type contender struct {
 	behind  *tenure   // which it waits for, of its own process; nil: none
 	late    time.Time // when to wait no longer for the confirmation of the subscription
 	checked bool      // an attempt was made after the subscription was confirmed
+	refused bool      // because somebody had the lock: the nodes let this client ask
 }
 
 func (c *contender) try() (*Lease, *denial, error) {
@@ -35,6 +37,11 @@ func (c *contender) try() (*Lease, *denial, error) {
 	if lease == nil && err == nil {
 		d = c.place.saw(d)
 		c.overtaken(d, time.Since(start))
+		if c.refused = c.refused || d.sure; c.refused && d.final && !errors.Is(d.err, ErrKind) {
+			passing := *d         // others may read d
+			passing.final = false // rights that were taken away may come back, as when a password changes
+			d = &passing
+		}
 	}
 	return lease, d, err
 }
@@ -49,7 +56,7 @@ func (c *contender) turn() (turn bool, behind *tenure) {
 		client.enqueue(p, c.engine.contest())
 	}
 	behind = p.contest.tenure
-	if !p.leads() || behind != nil && !p.look {
+	if !p.leads() || !p.look && (behind != nil || p.contest.later != nil) {
 		return false, behind
 	}
 	p.look, p.attempts = false, true
@@ -62,9 +69,9 @@ func (c *contender) turn() (turn bool, behind *tenure) {
 func (c *contender) passed() *Lease { return c.place.passed() }
 
 func (c *contender) wait(d *denial) error {
-	wake, head, wakes := c.watch()
+	wake, turn, wakes := c.watch()
 	switch {
-	case !head:
+	case !turn:
 		return c.sleep(wake, nil, 0)
 	case !c.checked && c.behind == nil:
 		// A release between the attempt and the subscription is missed, so there is one more
@@ -134,15 +141,15 @@ func (c *contender) leave() *Lease { return c.place.leave() }
 
 func (c *contender) seen() *denial { return c.place.seen() }
 
-// watch returns the channels on which the place waits, and for the head also the subscription that
-// wakes it.
-func (c *contender) watch() (wake <-chan struct{}, head bool, wakes *waiter.Subscription) {
+// watch returns the channels on which the place waits, whether it is its turn to look, unless others have a chance, and
+// for the head also the subscription that wakes it.
+func (c *contender) watch() (wake <-chan struct{}, turn bool, wakes *waiter.Subscription) {
 	client, ct := c.engine.client, c.place.contest
 	client.mu.Lock()
 	defer client.mu.Unlock()
-	head = c.place.leads()
+	head := c.place.leads()
 	if head && ct.wakes == nil {
 		ct.wakes = client.hub.Subscribe(c.engine.keys.Channel(), ct.published)
 	}
-	return c.place.signal(), head, ct.wakes
+	return c.place.signal(), head && ct.later == nil, ct.wakes
 }

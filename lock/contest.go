@@ -39,7 +39,8 @@ type contest struct {
 	chance time.Duration        // for how long others have one since this process has let the name go; 0: they have none
 	deaf   bool                 // some of those cannot hear that it has
 	reign  reign                // of this process, until its next tenure begins
-	later  *time.Timer          // wakes the head if no message does before; nil: none
+	later  *time.Timer          // wakes the head if no message does before; until then others have a chance; nil: none
+	fades  *time.Timer          // ends the memory of others when nobody here has the name or wants it; nil: none
 	// Of queuers.
 	unpredictable bool        // the next one cannot be guessed
 	heartbeats    *heartbeats // nil: none

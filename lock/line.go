@@ -13,9 +13,13 @@ func init() {
 		e, ok := lock.(*engine)
 		return ok && e.err == nil && e.isAwaited(ctx)
 	}
+	kind.Reads = func(lock any) bool {
+		e, ok := lock.(*engine)
+		return ok && e.reads()
+	}
 }
 
-// isAwaited reports whether a Lock under ctx would wait for others of this process.
+// isAwaited reports whether a Lock under ctx would wait for others of this process, or leave others a chance.
 func (e *engine) isAwaited(ctx context.Context) bool {
 	o, _ := ownerOf(ctx)
 	if o.entered(e.client, e.keys.Lock) {
@@ -25,7 +29,7 @@ func (e *engine) isAwaited(ctx context.Context) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ct := c.contests[e.contest()]
-	return ct != nil && (len(ct.queue) > 0 || ct.tenure != nil && e.joinable == nil) // which else it may join
+	return ct != nil && (len(ct.queue) > 0 || ct.later != nil || ct.tenure != nil && e.joinable == nil) // which else it may join
 }
 
 // join queues p for key.
@@ -115,7 +119,27 @@ func (ct *contest) tidy() {
 		ct.wakes.Close()
 		ct.wakes = nil
 	}
+	if ct.later != nil || ct.elsewhere.deaf || ct.rivals.remembers() {
+		ct.fade()
+		return
+	}
 	delete(ct.client.contests, ct.key)
+}
+
+// fade keeps the contest for as long as what it remembers of others may count, at most. Called with mu held.
+func (ct *contest) fade() {
+	if ct.fades != nil {
+		return
+	}
+	c := ct.client
+	ct.fades = time.AfterFunc(farLife, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		ct.fades = nil
+		if len(ct.queue) == 0 && ct.tenure == nil && c.contests[ct.key] == ct {
+			delete(c.contests, ct.key)
+		}
+	})
 }
 
 // leave gives up the place, and passes the turn to the next one. It returns the lease that p was

@@ -21,8 +21,10 @@ type Locker interface {
 
 	// Lock blocks until the lock is held or ctx is done. ctx limits only the wait: its deadline
 	// never ends a lease that was granted. If ctx carries an owner that holds the lock already,
-	// Lock re-enters, which asks no node. If ctx ends during an attempt, everything granted is
-	// given back first, which takes a few node timeouts at most. Unless an argument or option is
+	// Lock re-enters, which asks no node. If ctx ends during an attempt, everything granted so far is
+	// given back first, which takes a few node timeouts at most; what a node grants after that is given
+	// back when its answer arrives, and until then others find the lock taken there. A Lock that waits
+	// for another holder also waits for nodes that refuse its commands meanwhile. Unless an argument or option is
 	// invalid, the error is an [*AcquireError]: also an [ErrLocked] if the wait ended behind a
 	// holder, and an [ErrNoQuorum] if too few nodes could be asked.
 	Lock(ctx context.Context) (*Lease, error)

@@ -1,9 +1,6 @@
 package lock
 
-import (
-	"slices"
-	"time"
-)
+import "slices"
 
 // begin lets t begin, and returns the tenures that must have ended on the nodes, since they granted
 // t. Called with mu held.
@@ -68,13 +65,7 @@ func (c *core) over(t *tenure, successor *place) {
 	if ct == nil || !ct.end(t) {
 		return
 	}
-	if len(ct.queue) > 0 {
-		t.mu.Lock()
-		if t.reason != ReasonUnlocked { // else pass has seen to it
-			ct.yield(t, time.Now())
-		}
-		t.mu.Unlock()
-	}
+	ct.yield(t)
 	if ct.chance > 0 {
 		ct.wakeLater(ct.chance, false)
 	} else {

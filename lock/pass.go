@@ -93,8 +93,7 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	}
 	next, r := ct.follower(t), &t.reserve
 	usurped := ct.has(t.id) != t // an attempt of this process has found the name free
-	ct.chance, ct.deaf, t.vacant = 0, false, false
-	ct.reign = reign{}
+	t.vacant = false
 	switch {
 	case len(t.present) > 0:
 		return passed, 0 // others that read within it have come meanwhile
@@ -105,7 +104,6 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	now := time.Now()
 	switch {
 	case t.due(now), !t.suits(&next.call.engine.set, now), r.failed:
-		ct.yield(t, now)
 		t.stop(ReasonUnlocked)
 		return ends, 0
 	case r.last == r.top || r.stale(now):

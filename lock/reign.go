@@ -20,6 +20,7 @@ const (
 // its request leaves with the release, and nobody from elsewhere comes in between.
 type reign struct {
 	since time.Time // when its first tenure began; zero: nobody reigns
+	until time.Time // when its last one ended
 	holds int       // within those before the present tenure
 	asked time.Time // when the nodes were last asked on behalf of a lease that cannot follow; zero: not yet
 }

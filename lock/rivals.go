@@ -15,6 +15,9 @@ const (
 	// headStart is the head start of a process that has waited longer: slightly more than the
 	// difference between the travel times of several processes' messages and attempts.
 	headStart = 200 * time.Microsecond
+	// fewHolds is how many holds of each rival a process waits for those that are far. Holds may be longer than a reign,
+	// and go from one to another at random.
+	fewHolds = 4
 )
 
 // rivals are the other processes whose releases of a name this process has heard recently.
@@ -30,7 +33,8 @@ const (
 type rivals struct {
 	latest [maxRivals]string // clients, in a ring
 	next   int
-	lost   int // releases by others since this process last had the name
+	lost   int       // releases by others since this process last had the name
+	since  time.Time // when the first of them was heard
 
 	far    []distant // processes that are farther away than others, as of this process's latest tenure
 	waited bool      // their head start has passed, and nobody is known to have come
@@ -40,8 +44,11 @@ type rivals struct {
 }
 
 // heard records a release by another client.
-func (r *rivals) heard(hold string) {
+func (r *rivals) heard(hold string, now time.Time) {
 	client := clientOf(hold)
+	if r.lost == 0 {
+		r.since = now
+	}
 	r.latest[r.next] = client
 	r.next = (r.next + 1) % maxRivals
 	r.lost++
@@ -79,14 +86,29 @@ func (r *rivals) count() int {
 	return n
 }
 
-// pause is how long this process leaves the name to processes that have waited longer.
-func (r *rivals) pause() time.Duration {
+// pause is how long this process leaves the name to processes that have waited longer. If it is wrong about the others, and
+// they do not wait for one another, it comes first.
+func (r *rivals) pause(now time.Time) time.Duration {
 	ahead := r.count() - r.lost
-	if ahead <= 0 {
-		return 0 // also if it is wrong about the others, and they do not wait for one another
+	if ahead <= 0 && !r.isPatient(now) {
+		return 0
 	}
-	return headStart*time.Duration(ahead) + r.farthest()
+	return headStart*time.Duration(max(ahead, 0)) + r.farthest()
 }
+
+// isPatient reports whether those that are far may still have their chance. A process whose goroutines do not wait for each
+// other tells of each of its holds, and leaves others no chance before its reign is over: until all of them have reigned once,
+// and have held the name a few times, the far ones cannot have come.
+func (r *rivals) isPatient(now time.Time) bool {
+	n := r.count()
+	return r.lost < fewHolds*n || now.Sub(r.since) < maxReign*time.Duration(n+1)
+}
+
+// owes reports whether one that is farther away has not had the name since this process had it.
+func (r *rivals) owes() bool { return r.farthest() > 0 }
+
+// remembers reports whether a mark of one that is farther away is known, also one that counts no more.
+func (r *rivals) remembers() bool { return r != nil && len(r.far) > 0 }
 
 // farthest is how long the farthest one needs of those that have not had the name since this process had it.
 func (r *rivals) farthest() (chance time.Duration) {

@@ -19,7 +19,7 @@ func TestWhoIsFarIsWaitedForAsLongAsItComes(t *testing.T) {
 	r.told(mark("1"))
 	require.Equal(t, chance, r.farthest())
 	for range 3 {
-		r.heard("far:7")
+		r.heard("far:7", time.Now())
 		require.Zero(t, r.farthest(), "it has had its turn")
 		r.won()
 		require.Equal(t, chance, r.farthest(), "this process has had another one")

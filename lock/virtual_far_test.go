@@ -83,17 +83,17 @@ type turn struct {
 	holds       int
 }
 
-// takeTurns has four goroutines on each host lock one name again and again, until its time is over. Each ends its lease
+// takeTurns has so many goroutines on each host lock one name again and again, until its time is over. Each ends its lease
 // by end.
-func (w *world) takeTurns(lasts time.Duration, lockOf func(*process) lock.Locker, end func(*lock.Lease), hosts ...*virtual.Host) (turns []turn) {
-	var goroutines sync.WaitGroup
+func (w *world) takeTurns(goroutines int, lasts time.Duration, lockOf func(*process) lock.Locker, end func(*lock.Lease), hosts ...*virtual.Host) (turns []turn) {
+	var busy sync.WaitGroup
 	var mu sync.Mutex
 	ctx, cancel := context.WithTimeout(bg, lasts)
 	defer cancel()
 	for i, h := range hosts {
 		p := w.processOn(h)
-		for range 4 {
-			goroutines.Go(func() {
+		for range goroutines {
+			busy.Go(func() {
 				for {
 					l, err := lockOf(p).Lock(ctx)
 					if err != nil {
@@ -112,7 +112,7 @@ func (w *world) takeTurns(lasts time.Duration, lockOf func(*process) lock.Locker
 			})
 		}
 	}
-	goroutines.Wait()
+	busy.Wait()
 	return turns
 }
 
@@ -126,7 +126,7 @@ func unlockSoon(t *testing.T) func(*lock.Lease) {
 
 // share is takeTurns on hosts that are so far from the nodes. It returns how many turns each of them has had, and the
 // longest time without one.
-func (w *world) share(lasts time.Duration, lockOf func(*process) lock.Locker, end func(*lock.Lease), trips ...time.Duration) (counts []int, longest time.Duration) {
+func (w *world) share(goroutines int, lasts time.Duration, lockOf func(*process) lock.Locker, end func(*lock.Lease), trips ...time.Duration) (counts []int, longest time.Duration) {
 	start := time.Now()
 	var hosts []*virtual.Host
 	for _, trip := range trips {
@@ -135,7 +135,7 @@ func (w *world) share(lasts time.Duration, lockOf func(*process) lock.Locker, en
 		hosts = append(hosts, h)
 	}
 	counts, had := make([]int, len(trips)), slices.Repeat([]time.Time{start}, len(trips))
-	for _, turn := range w.takeTurns(lasts, lockOf, end, hosts...) {
+	for _, turn := range w.takeTurns(goroutines, lasts, lockOf, end, hosts...) {
 		longest = max(longest, turn.start.Sub(had[turn.process]))
 		had[turn.process] = turn.last
 		counts[turn.process]++
@@ -159,7 +159,7 @@ func TestProcessesAtDifferentDistancesTakeTurns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 				mutex := func(p *process) lock.Locker { return p.mutex() }
-				counts, longest := w.share(lasts, mutex, unlockSoon(t), trips...)
+				counts, longest := w.share(4, lasts, mutex, unlockSoon(t), trips...)
 				t.Log(counts, longest)
 				require.LessOrEqual(t, longest, pollBound)
 				require.LessOrEqual(t, slices.Max(counts), 3*slices.Min(counts), "%v", counts)
@@ -190,7 +190,7 @@ func TestLeasesThatCannotFollowEachOtherLeaveOthersTheirChance(t *testing.T) {
 					if how == "expired" {
 						end = func(l *lock.Lease) { <-l.Done() }
 					}
-					counts, longest := w.share(lasts, func(p *process) lock.Locker { return p.mutex(options(int(calls.Add(1)))...) }, end, trips...)
+					counts, longest := w.share(4, lasts, func(p *process) lock.Locker { return p.mutex(options(int(calls.Add(1)))...) }, end, trips...)
 					t.Log(counts, longest)
 					require.LessOrEqual(t, longest, pollBound)
 					require.LessOrEqual(t, slices.Max(counts), 3*slices.Min(counts), "%v", counts)

@@ -338,3 +338,27 @@ func TestTryLockOfASlowSecondRoundKeepsItsBound(t *testing.T) {
 		requireHolder(t, "", w.nodes)
 	})
 }
+
+// Rights that are taken away may come back, as when a password changes. Who asks for the first time is told at once; who
+// knows that somebody has the lock waits on.
+func TestALockWaitsOnThoughNodesRefuseItForAWhile(t *testing.T) {
+	for _, kind := range []string{"reentrant", "fair"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				l, waiting := w.lock(w.process().kinds()[kind]), wait(bg, w.process().kinds()[kind])
+				p := w.process()
+				time.Sleep(time.Second)
+				each(w.nodes, func(n *virtual.Node) { n.Refuse(virtual.Name("EVALSHA")) })
+				err := lockFor(p.kinds()[kind], time.Second)
+				require.ErrorIs(t, err, lock.ErrNoQuorum)
+				require.NotErrorIs(t, err, context.DeadlineExceeded)
+				require.ErrorContains(t, err, "NOPERM")
+				time.Sleep(2 * pollBound)
+				require.Empty(t, waiting)
+				each(w.nodes, func(n *virtual.Node) { n.Refuse(nil) })
+				require.NoError(t, l.Unlock(bg))
+				require.NoError(t, await(t, waiting).lease.Unlock(bg))
+			})
+		})
+	}
+}

@@ -18,17 +18,27 @@ func (t *tenure) due(now time.Time) bool {
 	return t.reign.isDue(now, t.holds, t.contest.elsewhere.waits)
 }
 
-// yield leaves others a chance after t, which ends while somebody here waits, if it is their turn. Otherwise this process
-// reigns on in its next tenure. In a queue on the nodes, they know whose turn it is. Called with mu and t.mu held.
-func (ct *contest) yield(t *tenure, now time.Time) {
-	switch {
-	case ct.key.order != unordered:
-	case t.due(now):
-		ct.chance, ct.deaf = ct.othersChance(), ct.elsewhere.deaf
-	default:
-		ct.reign = reign{since: t.reign.since, holds: t.reign.holds + t.holds, asked: t.reign.asked}
+// yield leaves others a chance after t, which has ended, if it is their turn. Otherwise this process reigns on in its next
+// tenure. If nobody here waits, that matters only to those who cannot come as long as this process comes back at once. In a
+// queue on the nodes, they know whose turn it is. Called with mu held.
+func (ct *contest) yield(t *tenure) {
+	ct.chance, ct.deaf, ct.reign = 0, false, reign{}
+	if ct.key.order != unordered || len(ct.queue) == 0 && !ct.minds() {
+		return
 	}
+	now := time.Now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.due(now) {
+		ct.chance, ct.deaf = ct.othersChance(), ct.elsewhere.deaf
+		return
+	}
+	ct.reign = reign{since: t.reign.since, until: now, holds: t.reign.holds + t.holds, asked: t.reign.asked}
 }
+
+// minds reports whether somebody elsewhere is known to be unable to come as long as this process comes back at once.
+// Called with mu held.
+func (ct *contest) minds() bool { return ct.elsewhere.deaf || ct.rivals.owes() }
 
 // othersChance is for how long others have a chance when it is their turn. The release has to reach the nodes, its
 // message those that wait, and their requests the nodes. Called with mu held.
@@ -47,22 +57,26 @@ func (ct *contest) wakeHead(look bool) {
 	}
 }
 
-// wakeLater wakes the contender at the head after a while, if there is one now. A message that comes before does it
+// wakeLater wakes the contender at the head after a while. Until then, none looks of its own accord. A message that comes before does it
 // instead: a second wake would have the head ask in the middle of somebody's hold, and a request that is under way
 // when that ends is ahead of those of others. Called with mu held.
 func (ct *contest) wakeLater(pause time.Duration, look bool) {
 	ct.calm()
-	if len(ct.queue) == 0 {
-		return
-	}
-	ct.later = time.AfterFunc(pause, func() {
+	var timer *time.Timer
+	timer = time.AfterFunc(pause, func() {
 		ct.client.mu.Lock()
 		defer ct.client.mu.Unlock()
+		if ct.later != timer {
+			return // it was taken back meanwhile
+		}
+		ct.later = nil
 		if ct.rivals != nil {
 			ct.rivals.waited = true
 		}
 		ct.wakeHead(look)
+		ct.tidy()
 	})
+	ct.later = timer
 }
 
 // calm takes back a wakeLater. Called with mu held.
@@ -98,6 +112,7 @@ func (ct *contest) published(id string) {
 // behindRivals returns for how long the head leaves a name that was released by the hold called id
 // to other processes. Called with mu held.
 func (ct *contest) behindRivals(id string) time.Duration {
+	now := time.Now()
 	switch {
 	case id == "" || ct.tenure != nil:
 		return 0 // messages were missed, or the nodes are asked what has become of the tenure
@@ -106,9 +121,9 @@ func (ct *contest) behindRivals(id string) time.Duration {
 		if ct.rivals == nil {
 			ct.rivals = new(rivals)
 		}
-		ct.rivals.heard(id)
+		ct.rivals.heard(id, now)
 	case ct.rivals == nil:
 		return 0
 	}
-	return ct.rivals.pause()
+	return ct.rivals.pause(now)
 }

@@ -61,6 +61,10 @@ type Acquired struct {
 	TTL    time.Duration // the holder's remaining; negative: it has none
 	Noted  Noted         // about the holder
 
+	// Of a grant of a mutex without a queue.
+	Deaf bool      // others wait for it who cannot listen
+	Far  []FarMark // of processes that are farther away than others
+
 	// Of a fair lock.
 	Ticket int64         // that the hold waits with; 0: it does not wait
 	Head   string        // who is first in the queue; "": nobody
@@ -82,6 +86,13 @@ func ParseAcquired(reply any) (Acquired, error) {
 	case int64:
 		return Acquired{Token: max(r, 0)}, nil
 	case []any:
+		if len(r) >= 2 {
+			if token, ok := r[0].(int64); ok && token > 0 {
+				if deaf, far, ok := parseMarks(r[1:]); ok {
+					return Acquired{Token: token, Deaf: deaf, Far: far}, nil
+				}
+			}
+		}
 		if len(r) >= 3 {
 			ttl, ok1 := r[0].(int64)
 			holder, ok2 := r[1].(string)

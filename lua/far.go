@@ -41,3 +41,20 @@ func parseFarMark(mark any) (m FarMark, ok bool) {
 	n, err := strconv.ParseInt(chance, 10, 32)
 	return FarMark{ID: id, Chance: time.Duration(n) * time.Millisecond}, ok && err == nil && n >= 0
 }
+
+// parseMarks reads what marks.lua tells of others besides the answer: of one who cannot listen, and of those
+// that are far.
+func parseMarks(others []any) (deaf bool, far []FarMark, ok bool) {
+	deaf = others[0] == int64(1)
+	if !deaf && others[0] != int64(0) {
+		return false, nil, false
+	}
+	for _, mark := range others[1:] {
+		m, good := parseFarMark(mark)
+		if !good {
+			return false, nil, false
+		}
+		far = append(far, m)
+	}
+	return deaf, far, true
+}

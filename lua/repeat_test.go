@@ -196,6 +196,8 @@ func TestACallThatRunsTwiceChangesWhatItChangesOnce(t *testing.T) {
 		"far, when nobody has it":       {nil, far(mine)},
 		"reserve, somebody is far":      {calls(take(mine, ttl), far(other)), reserve(mine, 1<<52)},
 		"reserve, somebody is deaf":     {calls(take(mine, ttl), deaf), reserve(mine, 1<<52)},
+		"acquire, somebody is far":      {calls(far(other)), take(mine, ttl)},
+		"acquire, somebody is deaf":     {calls(deaf), take(mine, ttl)},
 		"forced":                        {calls(take(mine, ttl)), lua.Forced{Keys: orders, Hold: mine}.Call()},
 		"extend, ended by force":        {calls(take(mine, ttl), lua.Force{Keys: orders, Hold: mine, Life: marked}.Call(), end(mine, 0)), extend(mine, longer, 1)},
 		"inspect":                       {free, lua.Inspect{Keys: orders}.Call()},

@@ -37,12 +37,9 @@ func ParseReserved(reply any) (Reserved, error) {
 	deaf, far := false, []FarMark(nil)
 	if r, isSlice := reply.([]any); isSlice && len(r) >= 2 {
 		n, ok = r[0].(int64)
-		deaf = r[1] == int64(1)
-		ok = ok && (n == -3 || n >= 0) && (deaf || r[1] == int64(0))
-		for _, mark := range r[2:] {
-			m, good := parseFarMark(mark)
-			ok = ok && good
-			far = append(far, m)
+		ok = ok && (n == -3 || n >= 0)
+		if ok {
+			deaf, far, ok = parseMarks(r[1:])
 		}
 	}
 	switch {

@@ -34,19 +34,5 @@ local listen = ARGV[4] ~= '' and redis.pcall('PUBSUB', 'NUMSUB', ARGV[4])[2] or 
 if redis.call('EXISTS', KEYS[3]) == 0 then
   return listen
 end
-local answer = {listen, 0}
--- uses clock
-local now = clock()
-local deaf = redis.call('ZSCORE', KEYS[3], 'deaf')
-if deaf and tonumber(deaf) > now then
-  answer[2] = 1
-end
--- Their scores are the greatest.
-local marks = redis.call('ZREVRANGE', KEYS[3], 0, 15, 'WITHSCORES')
-for i = 1, #marks, 2 do
-  if tonumber(marks[i + 1]) <= 2 ^ 52 + now then
-    break
-  end
-  answer[#answer + 1] = marks[i]
-end
-return (answer[2] == 1 or answer[3]) and answer or listen
+-- uses marks
+return withMarks(listen, KEYS[3])

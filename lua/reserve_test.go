@@ -97,6 +97,39 @@ func TestReserveTellsWhoIsFar(t *testing.T) {
 	}
 }
 
+// A grant tells of the same others as a reserve does, and nothing else does.
+func TestAGrantTellsWhoIsFar(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	read := func(call lua.Call) lua.Acquired {
+		a, err := lua.ParseAcquired(f.run(call))
+		require.NoError(t, err)
+		return a
+	}
+	first := read(take(mine, ttl))
+	require.Empty(t, first.Far)
+	f.run(end(mine, time.Hour)) // a mark of another kind
+	require.Equal(t, lua.Acquired{Token: first.Token + 1}, read(take(other, ttl)))
+	f.run(far("b:9"))
+	require.Equal(t, other, read(take(third, ttl)).Holder, "refused")
+	f.run(end(other, 0))
+	mark := lua.FarMark{ID: "b:9", Chance: time.Millisecond}
+	require.Equal(t, lua.Acquired{Token: first.Token + 2, Far: []lua.FarMark{mark}}, read(take(third, ttl)))
+	f.run(deaf, end(third, 0))
+	require.Equal(t, lua.Acquired{Token: first.Token + 3, Deaf: true, Far: []lua.FarMark{mark}}, read(take("client:4", ttl)))
+	f.run(end("client:4", 0))
+	f.pass(2 * time.Second)
+	require.Equal(t, lua.Acquired{Token: first.Token + 4}, read(take("client:5", ttl)), "their time is over")
+
+	for _, reply := range []any{
+		[]any{int64(7), int64(0), "far"}, []any{int64(7), int64(2)}, []any{int64(0), int64(0), "far a:1 1"}, []any{int64(7)},
+		[]any{int64(7), int64(0), int64(1)},
+	} {
+		_, err := lua.ParseAcquired(reply)
+		require.Error(t, err, "%v", reply)
+	}
+}
+
 // Who may not ask for listeners has its tokens all the same.
 func TestReserveWithoutTheRightToAskForListeners(t *testing.T) {
 	t.Parallel()

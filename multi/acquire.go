@@ -119,7 +119,7 @@ func (a *acquisition) ask() (first int, err error) {
 //
 // A Lock does not ask for what others of its process have or wait for: it will wait behind them. If the lock
 // happened to be free, between two turns of theirs or while they leave it to other processes, it would go past
-// all of them.
+// all of them. Nor does it ask for what its process leaves to others though nobody here waits.
 func (a *acquisition) askOnce() (first int, err error) {
 	errs := make([]error, len(a.locks))
 	for i, l := range a.locks {
@@ -149,7 +149,7 @@ func (a *acquisition) askOnce() (first int, err error) {
 }
 
 // errAwaited is why a Lock has not asked for a lock.
-var errAwaited = fmt.Errorf("%w: others of this process have it, or wait for it", lock.ErrLocked)
+var errAwaited = fmt.Errorf("%w: others of this process have it, or wait for it, or it is left to other processes for a moment", lock.ErrLocked)
 
 // missing returns the locks that can be requested at once: for each name the first one that is not
 // held, unless it was refused.

@@ -15,7 +15,8 @@
 // # What is promised
 //
 //   - All or nothing: a Lock or TryLock that fails, for whatever reason and at whatever moment,
-//     holds nothing when it returns. Locks that the same owner held before are not affected.
+//     holds nothing when it returns, and what a node grants after that is given back when its answer
+//     arrives. Locks that the same owner held before are not affected.
 //   - No circle: while a call waits for one of its locks, it holds only the locks whose names come
 //     before it. So calls of this package never wait for each other in a circle, in one process or
 //     in several.

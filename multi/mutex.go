@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/holdfast-go/holdfast/internal/engine"
 	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/lua"
 )
@@ -31,9 +32,9 @@ var errNone = errors.New("multi: there is no lock to take")
 // the first call.
 //
 // A lock that is given twice, or two locks of one name on one client, are one lock: the second is a
-// re-entry of the first. So of a read-write lock, the writer may be followed by the reader, but not the
-// other way round ([lock.ErrUpgrade]); the writer alone does. Locks of one name on different nodes work,
-// but see the package documentation.
+// re-entry of the first. Of a read-write lock, the writer is taken before the reader, who may not become one
+// ([lock.ErrUpgrade]); the writer alone does. Locks of one name on different nodes work, but see the
+// package documentation.
 func New(locks ...lock.Locker) *Mutex {
 	m := &Mutex{locks: make([]lock.Locker, len(locks)), ranks: make([]string, len(locks)), given: make([]int, len(locks))}
 	order, ranks := make([]int, len(locks)), make([]string, len(locks))
@@ -43,11 +44,28 @@ func New(locks ...lock.Locker) *Mutex {
 		}
 		order[i], ranks[i] = i, rank(l.Name())
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(ranks[i], ranks[j]) })
+	slices.SortStableFunc(order, func(i, j int) int {
+		if ranks[i] != ranks[j] {
+			return cmp.Compare(ranks[i], ranks[j])
+		}
+		return compareReads(locks[i], locks[j])
+	})
 	for at, i := range order {
 		m.locks[at], m.ranks[at], m.given[i] = locks[i], ranks[i], at
 	}
 	return m
+}
+
+// compareReads orders two locks of one rank: a writer comes before a reader of the same lock, under which it could not be taken.
+func compareReads(a, b lock.Locker) int {
+	switch readsA, readsB := engine.Reads(a), engine.Reads(b); {
+	case readsA == readsB:
+		return 0
+	case readsB:
+		return -1
+	default:
+		return 1
+	}
 }
 
 // rank is what locks are ordered by. It is the name; but one key can have two names, with and without braces

@@ -167,3 +167,25 @@ func TestALockThatCannotBeIsRefusedBeforeAnythingIsTaken(t *testing.T) {
 		}
 	})
 }
+
+// A reader may not become a writer, so the order in which the two are given does not matter.
+func TestAWriterIsTakenBeforeAReaderOfTheSameLock(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		c := w.client()
+		m := readwrite.New(c, "b")
+		for _, locks := range [][]lock.Locker{
+			{m, m.RLocker()}, {m.RLocker(), m}, {m.RLocker(), reentrant.New(c, "a"), m, m.RLocker()},
+		} {
+			l, err := multi.New(locks...).TryLock(bg)
+			require.NoError(t, err)
+			require.NoError(t, l.Unlock(bg))
+			l, err = multi.New(locks...).Lock(bg)
+			require.NoError(t, err)
+			for i, lease := range l.Leases() {
+				require.Equal(t, locks[i].Name(), lease.Name(), "as they were given")
+			}
+			require.NoError(t, l.Unlock(bg))
+		}
+		w.requireFree("a", "b")
+	})
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/multi"
 	"github.com/holdfast-go/holdfast/readwrite"
@@ -132,5 +133,63 @@ func TestACallThatEndsNamesWhatItWouldHaveWaitedFor(t *testing.T) {
 		require.Equal(t, "a", failed.Name)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.NoError(t, theirs.Unlock(bg))
+	})
+}
+
+// Who waits here for another process may not know yet that the name is free.
+func TestALockDoesNotGoPastThoseWhoWaitForAnotherProcess(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		c := w.client()
+		w.near()
+		theirs := try(t, w.client(), "b")
+		first := make(chan *lock.Lease, 1)
+		go func() {
+			l, _ := reentrant.New(c, "b").Lock(bg)
+			first <- l
+		}()
+		time.Sleep(time.Second)
+		for _, n := range w.nodes {
+			n.Mute(true)
+		}
+		require.NoError(t, theirs.Unlock(bg))
+		waits := blocked(bg, t, multi.New(of(c, "a", "b")...))
+		require.Empty(t, waits)
+		require.NoError(t, (<-first).Unlock(bg))
+		require.NoError(t, await(t, waits).Unlock(bg))
+		w.requireFree("a", "b")
+	})
+}
+
+// A process that is farther away than another one has its turn, though nobody waits there when a hold ends.
+func TestALockLeavesOthersTheirChance(t *testing.T) {
+	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
+		at := func(trip time.Duration) *lock.Client {
+			h := virtual.NewHost(w.nodes)
+			h.SetDelay(trip/2, trip/2)
+			c, err := lock.NewClient(h.Clients(t))
+			require.NoError(t, err)
+			t.Cleanup(func() { _ = c.Close() })
+			return c
+		}
+		ctx, cancel := context.WithTimeout(bg, 5*time.Second)
+		defer cancel()
+		near := multi.New(of(at(nearTrip), "a", "b")...)
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			for near.Do(ctx, func(context.Context) error { time.Sleep(4 * time.Millisecond); return nil }) == nil {
+				continue
+			}
+		}()
+		far, longest := reentrant.New(at(4*nearTrip), "b"), time.Duration(0)
+		for ctx.Err() == nil {
+			asked := time.Now()
+			if l, err := far.Lock(ctx); err == nil {
+				require.NoError(t, l.Unlock(bg))
+			}
+			longest = max(longest, time.Since(asked))
+		}
+		<-over
+		require.Less(t, longest, time.Second)
 	})
 }

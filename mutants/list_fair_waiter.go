@@ -93,8 +93,8 @@ var fairWaiterMutants = []Mutant{
 	{
 		Name:    "a tenure that has ended keeps those that could have followed",
 		File:    "lock/pass.go",
-		Old:     "		ct.yield(t, now)\n		t.stop(ReasonUnlocked)",
-		New:     "		ct.yield(t, now)\n		t.ended, t.reason = true, ReasonUnlocked",
+		Old:     "r.failed:\n		t.stop(ReasonUnlocked)",
+		New:     "r.failed:\n		t.ended, t.reason = true, ReasonUnlocked",
 		Package: "lock",
 		Tests:   "^TestAKeptLeaseKeepsNoneThatCameLater$",
 	},

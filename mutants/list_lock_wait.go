@@ -11,6 +11,22 @@ var lockWaitMutants = []Mutant{
 		Tests:   "^TestLostWakeUpCostsNoMoreThanAPoll$",
 	},
 	{
+		Name:    "a refusal ends the wait for somebody who has the lock",
+		File:    "lock/contender.go",
+		Old:     "c.refused && d.final &&",
+		New:     "false && d.final &&",
+		Package: "lock",
+		Tests:   "^TestALockWaitsOnThoughNodesRefuseItForAWhile$",
+	},
+	{
+		Name:    "who is refused at once does not hear why",
+		File:    "lock/contender.go",
+		Old:     "c.refused = c.refused || d.sure; c.refused && d.final",
+		New:     "c.refused = true; c.refused && d.final",
+		Package: "lock",
+		Tests:   "^TestALockWaitsOnThoughNodesRefuseItForAWhile$",
+	},
+	{
 		Name:    "rivals pause for the same time",
 		File:    "lock/sleep.go",
 		Old:     "backoff.WithRandomizationFactor(0.9)",

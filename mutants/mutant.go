@@ -44,6 +44,7 @@ func mutants() []Mutant {
 		lockAttemptMutants,
 		lockWaitMutants,
 		lockPassMutants,
+		lockFarMutants,
 		lockNoteMutants,
 		lockLingerMutants,
 		electionMutants,

@@ -51,6 +51,9 @@ func SlotsOf(l *lock.Lease) []int { return kind.OfLeases.Slots(l).List() }
 // not be re-entered.
 func WithOwnerOf(ctx, of context.Context) context.Context { return kind.OfLeases.Owner(ctx, of) }
 
+// Reads reports whether l is a reader's lock. It is false of a lock that this module did not make.
+func Reads(l lock.Locker) bool { return kind.Reads(kind.Unwrap(l)) }
+
 // Awaited reports whether a Lock of l under ctx would wait for others of this process, who have l or stand in
 // line for it. A TryLock would go past that line. It is false of a lock that this module did not make.
 func Awaited(ctx context.Context, l lock.Locker) bool { return kind.Awaited(ctx, kind.Unwrap(l)) }

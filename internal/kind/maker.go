@@ -31,6 +31,10 @@ var OfLeases Leases
 // made. It is set by package lock, before main begins. Only package engine should call it.
 var Awaited func(ctx context.Context, lock any) bool
 
+// Reads reports whether lock leaves room for others that read. It is set by package lock, before main begins. Only
+// package engine should call it.
+var Reads func(lock any) bool
+
 // Apart is a lock.Option, set by package lock before main begins. Only package engine should use it.
 var Apart any
 
