@@ -15,9 +15,6 @@ const (
 	// headStart is the head start of a process that has waited longer: slightly more than the
 	// difference between the travel times of several processes' messages and attempts.
 	headStart = 200 * time.Microsecond
-	// fewHolds is how many holds of each rival a process waits for those that are far. Holds may be longer than a reign,
-	// and go from one to another at random.
-	fewHolds = 4
 )
 
 // rivals are the other processes whose releases of a name this process has heard recently.
@@ -88,20 +85,16 @@ func (r *rivals) count() int {
 
 // pause is how long this process leaves the name to processes that have waited longer. If it is wrong about the others, and
 // they do not wait for one another, it comes first.
+//
+// A process whose goroutines do not wait for each other tells of each of its holds, and leaves others no chance before its
+// reign is over. So until all of them can have reigned once, those that are far may still have theirs.
 func (r *rivals) pause(now time.Time) time.Duration {
-	ahead := r.count() - r.lost
-	if ahead <= 0 && !r.isPatient(now) {
+	n := r.count()
+	ahead := n - r.lost
+	if ahead <= 0 && now.Sub(r.since) >= maxReign*time.Duration(n+1) {
 		return 0
 	}
 	return headStart*time.Duration(max(ahead, 0)) + r.farthest()
-}
-
-// isPatient reports whether those that are far may still have their chance. A process whose goroutines do not wait for each
-// other tells of each of its holds, and leaves others no chance before its reign is over: until all of them have reigned once,
-// and have held the name a few times, the far ones cannot have come.
-func (r *rivals) isPatient(now time.Time) bool {
-	n := r.count()
-	return r.lost < fewHolds*n || now.Sub(r.since) < maxReign*time.Duration(n+1)
 }
 
 // owes reports whether one that is farther away has not had the name since this process had it.

@@ -60,5 +60,8 @@ func TestProcessesThatWantOneNameTakeTurns(t *testing.T) {
 			require.Greater(t, n, int(lasts/(2*time.Millisecond))/processes/2, counts)
 		}
 		require.Less(t, longest, time.Second)
+		if len(w.nodes) == 1 { // where none splits the votes, a turn is one of six reigns
+			require.Less(t, longest, 400*time.Millisecond)
+		}
 	})
 }

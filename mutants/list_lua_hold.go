@@ -79,10 +79,10 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])`,
 		Name: "a grant without a token is left behind",
 		File: "lua/acquire.lua",
 		Old: `  redis.call('HDEL', KEYS[1], ARGV[1])
-end
-return token or problem`,
-		New: `end
-return token or problem`,
+  return problem
+`,
+		New: `  return problem
+`,
 		Package: "lua",
 		Tests:   "^TestNoTokenIsNoGrant$",
 	},
