@@ -271,7 +271,8 @@ func (c *core) won(t *tenure, p *place, gone map[*tenure]Reason, b *redlock.Ball
 		t.reign, ct.elsewhere = reign{since: t.first.began}, elsewhere{}
 	}
 	ct.reign = reign{}
-	ct.calm() // within this tenure, the head waits for it to end
+	left := ct.later != nil // the head, which may be another one, has waited for that
+	ct.calm()               // within this tenure, the head waits for it to end
 	if ct.rivals != nil {
 		ct.rivals.won()
 	}
@@ -282,6 +283,9 @@ func (c *core) won(t *tenure, p *place, gone map[*tenure]Reason, b *redlock.Ball
 			p.starting, p.later = false, false
 		}
 		ct.remove(p)
+	}
+	if left {
+		ct.wakeHead(false)
 	}
 	ct.seat(t)
 	ct.advance()

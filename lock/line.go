@@ -123,24 +123,35 @@ func (ct *contest) tidy() {
 		ct.fade()
 		return
 	}
-	delete(ct.client.contests, ct.key)
+	ct.forget()
 }
 
 // fade keeps the contest for as long as what it remembers of others may count, at most. Called with mu held.
 func (ct *contest) fade() {
 	if ct.fades != nil {
+		ct.fades.Reset(farLife)
 		return
 	}
-	c := ct.client
 	ct.fades = time.AfterFunc(farLife, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
+		ct.client.mu.Lock()
+		defer ct.client.mu.Unlock()
 		ct.fades = nil
-		if len(ct.queue) == 0 && ct.tenure == nil && c.contests[ct.key] == ct {
-			delete(c.contests, ct.key)
+		if len(ct.queue) == 0 && ct.tenure == nil {
+			ct.calm()
+			ct.forget()
 		}
 	})
 }
+
+// forget drops the contest, unless that is done and there is another one. Called with mu held.
+func (ct *contest) forget() {
+	if ct.isCurrent() {
+		delete(ct.client.contests, ct.key)
+	}
+}
+
+// isCurrent reports whether ct is what this process knows of the name. Called with mu held.
+func (ct *contest) isCurrent() bool { return ct.client.contests[ct.key] == ct }
 
 // leave gives up the place, and passes the turn to the next one. It returns the lease that p was
 // passed meanwhile, which must be given back.

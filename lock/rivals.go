@@ -92,9 +92,19 @@ func (r *rivals) pause(now time.Time) time.Duration {
 	n := r.count()
 	ahead := n - r.lost
 	if ahead <= 0 && now.Sub(r.since) >= maxReign*time.Duration(n+1) {
+		r.giveUp()
 		return 0
 	}
 	return headStart*time.Duration(max(ahead, 0)) + r.farthest()
+}
+
+// giveUp records that those that are far have not come in all that time: their marks count no more.
+func (r *rivals) giveUp() {
+	for i := range r.far {
+		if f := &r.far[i]; f.owed {
+			f.owed, f.spent = false, true
+		}
+	}
 }
 
 // owes reports whether one that is farther away has not had the name since this process had it.

@@ -200,3 +200,102 @@ func TestANameIsLeftToOthersThoughNobodyHereWaits(t *testing.T) {
 		require.ErrorIs(t, (<-waiting).err, lock.ErrClosed)
 	})
 }
+
+// If somebody of the process takes the name in the chance that is left to others, whoever has waited for its end waits as
+// behind any other holder: it looks now and then whether the name is there still.
+func TestWhoHasLeftANameToOthersLooksBehindAnotherOfItsProcess(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.leaves(t)
+		waiting := wait(bg, p.mutex())
+		synctest.Wait()
+		_, err := p.mutex(lock.WithoutWatchdog(), lock.WithTTL(time.Minute)).TryLock(bg)
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		each(w.nodes, func(n *virtual.Node) { n.Delete(keys.Lock) })
+		start := time.Now()
+		next := (<-waiting).after(t, start, 0, pollBound)
+		require.NoError(t, next.Unlock(bg))
+	})
+}
+
+// What is known of a name is forgotten once, and not what is known of it after that: Close gives back what it knows of.
+func TestANameThatIsForgottenInAChanceIsKnownWhenItIsTakenAgain(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		const forgets, holds = 10 * time.Second, 3100 * time.Millisecond
+		p := w.at(10 * time.Millisecond)
+		leave := func(l *lock.Lease) { // to others, while somebody waits, who goes
+			ctx, cancel := context.WithCancel(bg)
+			waiting := wait(ctx, p.mutex())
+			time.Sleep(holds)
+			go func() { assert.NoError(t, l.Unlock(bg)) }()
+			time.Sleep(2 * time.Millisecond)
+			cancel()
+			require.Error(t, (<-waiting).err)
+		}
+		leave(w.lock(p.mutex()))
+		end := time.Now().Add(forgets)
+		l, err := p.mutex().TryLock(bg) // in the chance
+		require.NoError(t, err)
+		time.Sleep(time.Until(end) - holds - 10*time.Millisecond)
+		leave(l)
+		time.Sleep(time.Until(end) + time.Millisecond)
+		_, err = p.mutex().TryLock(bg) // in the second one
+		require.NoError(t, err)
+		time.Sleep(100 * time.Millisecond)
+		require.NoError(t, p.locks.Close())
+		holder, _ := w.nodes[0].Holder(keys.Lock)
+		require.Empty(t, holder)
+	})
+}
+
+// One answer that comes late does not make for a longer chance than any process may ask for.
+func TestAChanceHasABound(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		far := virtual.NewHost(w.nodes)
+		far.SetDelay(30*time.Millisecond, 30*time.Millisecond)
+		near := virtual.NewHost(w.nodes)
+		p, other := w.processOn(near, lock.WithNodeTimeout(5*time.Second)), w.processOn(far)
+		ctx, cancel := context.WithCancel(bg)
+		waiting := wait(ctx, other.mutex())
+		for len(w.nodes[0].Commands(runs(lua.Far{}))) == 0 {
+			l := w.lock(p.mutex())
+			time.Sleep(time.Second)
+			require.NoError(t, l.Unlock(bg))
+		}
+		cancel()
+		require.Error(t, (<-waiting).err)
+		near.SetDelay(0, 2*time.Second)
+		l, err := p.mutex().Lock(bg)
+		require.NoError(t, err)
+		near.SetDelay(0, 0)
+		time.Sleep(time.Second)
+		require.NoError(t, l.Unlock(bg))
+		start := time.Now()
+		l = w.lock(p.mutex())
+		require.LessOrEqual(t, time.Since(start), 1100*time.Millisecond)
+		require.NoError(t, l.Unlock(bg))
+	})
+}
+
+// Those who are near share the name evenly, though one that was far has gone.
+func TestWhoIsNearDoesNotStarveAfterOneThatWasFarHasGone(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		far := w.at(30 * time.Millisecond)
+		ctx, cancel := context.WithTimeout(bg, 8*time.Second)
+		defer cancel()
+		var all []<-chan []time.Duration
+		for range 3 {
+			all = append(all, alone(ctx, t, w.at(200*time.Microsecond)))
+		}
+		time.Sleep(time.Second)
+		l, err := far.mutex().Lock(bg)
+		require.NoError(t, err)
+		require.NoError(t, l.Unlock(bg))
+		var holds []int
+		for _, gaps := range all {
+			holds = append(holds, len(<-gaps))
+		}
+		t.Log(holds)
+		require.Less(t, slices.Max(holds), 3*slices.Min(holds))
+	})
+}

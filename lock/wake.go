@@ -47,7 +47,7 @@ func (ct *contest) othersChance() time.Duration {
 	if ct.elsewhere.deaf {
 		chance = deafChance
 	}
-	return max(chance+2*ct.elsewhere.trip, ct.rivals.farthest())
+	return max(min(chance+2*ct.elsewhere.trip, maxChance), ct.rivals.farthest())
 }
 
 // wakeHead makes the contender at the head of the queue check its turn. Called with mu held.
@@ -91,6 +91,9 @@ func (ct *contest) calm() {
 func (ct *contest) published(id string) {
 	ct.client.mu.Lock()
 	defer ct.client.mu.Unlock()
+	if !ct.isCurrent() {
+		return // the message has come while it was dropped
+	}
 	if t := ct.has(id); t != nil {
 		ct.forced = id // not by an Unlock, which comes first here
 	}
