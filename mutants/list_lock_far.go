@@ -194,4 +194,20 @@ var lockFarMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestProcessesWithOneGoroutineEachTakeTurns$",
 	},
+	{
+		Name:    "whoever has left a name to others sleeps behind another of its process",
+		File:    "lock/attempt.go",
+		Old:     "\tif left {\n",
+		New:     "\tif left && false {\n",
+		Package: "lock",
+		Tests:   "^TestWhoHasLeftANameToOthersLooksBehindAnotherOfItsProcess$",
+	},
+	{
+		Name:    "patience that is over begins again",
+		File:    "lock/rivals.go",
+		Old:     "\t\tr.giveUp()\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestWhoIsNearDoesNotStarveAfterOneThatWasFarHasGone$",
+	},
 }

@@ -5,7 +5,7 @@ var lockPassMutants = []Mutant{
 	{
 		Name:    "a process asks in the middle of its own tenure, because it had left the name to others",
 		File:    "lock/attempt.go",
-		Old:     "\tct.calm() // within this tenure",
+		Old:     "\tct.calm()               // within this tenure",
 		New:     "\t// within this tenure",
 		Package: "lock",
 		Tests:   "^TestWhoLeavesANameToOthersDoesNotAskIfItsProcessHasWonIt$",
