@@ -210,4 +210,12 @@ var lockFarMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestWhoIsNearDoesNotStarveAfterOneThatWasFarHasGone$",
 	},
+	{
+		Name:    "a chance lasts for as long as an answer took",
+		File:    "lock/wake.go",
+		Old:     "min(chance+2*ct.elsewhere.trip, maxChance)",
+		New:     "(chance + 2*ct.elsewhere.trip)",
+		Package: "lock",
+		Tests:   "^TestAChanceHasABound$",
+	},
 }
