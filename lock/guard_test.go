@@ -30,7 +30,6 @@ type anyLock interface {
 
 // forEachKind runs f with every kind of lock at the same time: each has scripts of its own.
 func forEachKind(t *testing.T, f func(t *testing.T, kind newLocker)) {
-	t.Parallel()
 	for name, kind := range map[string]newLocker{
 		"reentrant": func(c *lock.Client) anyLock { return reentrant.New(c, "orders") },
 		"fair":      func(c *lock.Client) anyLock { return fair.New(c, "orders") },
@@ -100,6 +99,7 @@ func restartUnderHolder(t *testing.T, kind newLocker, opts ...lock.ClientOption)
 }
 
 func TestWithoutGuardARestartedNodeVotesForASecondHolder(t *testing.T) {
+	t.Parallel()
 	forEachKind(t, func(t *testing.T, kind newLocker) {
 		second, _, err := restartUnderHolder(t, kind)
 		require.NoError(t, err, "this is what the guard is for")
@@ -108,6 +108,7 @@ func TestWithoutGuardARestartedNodeVotesForASecondHolder(t *testing.T) {
 }
 
 func TestGuardKeepsARestartedNodeFromVoting(t *testing.T) {
+	t.Parallel()
 	forEachKind(t, func(t *testing.T, kind newLocker) {
 		second, state, err := restartUnderHolder(t, kind, lock.WithRestartGuard(time.Hour))
 		require.Error(t, err)
@@ -124,6 +125,7 @@ func TestGuardKeepsARestartedNodeFromVoting(t *testing.T) {
 }
 
 func TestNodeVotesOnceItIsOlderThanTheGuard(t *testing.T) {
+	t.Parallel()
 	forEachKind(t, func(t *testing.T, kind newLocker) {
 		s := redistest.Start(t)
 		var log logbook
@@ -182,6 +184,7 @@ func tokensAroundAnOldSnapshot(t *testing.T, kind newLocker, opts ...lock.Client
 }
 
 func TestWithoutGuardAnOldSnapshotMakesTokensFall(t *testing.T) {
+	t.Parallel()
 	forEachKind(t, func(t *testing.T, kind newLocker) {
 		before, after := tokensAroundAnOldSnapshot(t, kind)
 		require.LessOrEqual(t, after, before, "this is what the guard is for")
@@ -189,6 +192,7 @@ func TestWithoutGuardAnOldSnapshotMakesTokensFall(t *testing.T) {
 }
 
 func TestGuardKeepsTokensGrowingAfterAnOldSnapshot(t *testing.T) {
+	t.Parallel()
 	forEachKind(t, func(t *testing.T, kind newLocker) {
 		before, after := tokensAroundAnOldSnapshot(t, kind, lock.WithRestartGuard(snapshotTTL))
 		require.Greater(t, after, before)
@@ -198,6 +202,7 @@ func TestGuardKeepsTokensGrowingAfterAnOldSnapshot(t *testing.T) {
 // A token may have come from a node whose clock is ahead: tokens grow as long as it is so by
 // less than the guard.
 func TestGuardHasTokensGrowPastThoseOfAClockThatWasAhead(t *testing.T) {
+	t.Parallel()
 	forEachKind(t, func(t *testing.T, kind newLocker) {
 		const ahead, guard = 3 * time.Second, snapshotTTL
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -226,6 +231,7 @@ func TestGuardHasTokensGrowPastThoseOfAClockThatWasAhead(t *testing.T) {
 
 // A node that is given a hold again votes in its renewals: not while it is young.
 func TestGuardedNodeIsNotRepairedEither(t *testing.T) {
+	t.Parallel()
 	forEachKind(t, func(t *testing.T, kind newLocker) {
 		const guard = 12 * time.Second // as is the TTL: a busy machine must not lose the lease
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -254,6 +260,7 @@ func TestGuardedNodeIsNotRepairedEither(t *testing.T) {
 
 // A node that does not tell how old it is might be young.
 func TestGuardedNodeThatTellsNoUptimeDoesNotVote(t *testing.T) {
+	t.Parallel()
 	forEachKind(t, func(t *testing.T, kind newLocker) {
 		servers := redistest.StartN(t, 1)
 		c, err := lock.NewClient([]redis.UniversalClient{servers[0].Client(t, redistest.WithoutInfo(t, servers))},

@@ -130,14 +130,26 @@ var alone = []string{"mutants"}
 // belongs to one goroutine at a time: that it is passed on would not be seen. So it is not sound for the servers.
 const interpreter = "github.com/yuin/gopher-lua"
 
+// inlined are the packages in which tests spend their time.
+var inlined = []string{"internal/virtual", "lock", "lua", "redlock", "waiter", "watchdog"}
+
 // flagsRace and flagsPlain are how what is tested is compiled, with the race detector and without. What debuggers need takes
 // time to link. And go-redis has its Client in a generic type, a weak.Pointer, so every package that mentions a client, or a lock,
 // has the compiler make each of the Client's methods anew, which takes longer than all else there. Without inlining that is half
-// of it; tests with the race detector would lose more by it.
+// of it. With the race detector each call costs more than it does, so the packages with most of them keep it.
 var (
-	flagsRace  = []string{"-race", "-gcflags=" + interpreter + "/...=-race=false", "-ldflags=-w"}
+	flagsRace = append([]string{"-race", "-ldflags=-w", "-gcflags=" + interpreter + "/...=-race=false", "-gcflags=" + module + "...=-l"},
+		keepInlining()...)
 	flagsPlain = []string{"-gcflags=" + module + "...=-l", "-ldflags=-w"}
 )
+
+// keepInlining takes the flags back that all of the module has.
+func keepInlining() (flags []string) {
+	for _, pkg := range inlined {
+		flags = append(flags, "-gcflags="+module+pkg+"=")
+	}
+	return flags
+}
 
 // command tests one module, so many of its packages side by side.
 func (s *suite) command(ctx context.Context, p *part, beside int, env []string) *exec.Cmd {
