@@ -24,19 +24,20 @@ type Cell struct {
 	Brief    bool          // stops are short: nothing expires, but much comes late
 	Rest     time.Duration // a stopped node is left alone afterwards; its stops outlast the TTL
 	Workers  int
-	Crew     int           // goroutines of each worker
-	Turn     time.Duration // nodes are killed one after the other, each for so long; 0: faults are drawn
-	Pause    time.Duration // between two turns
-	Stopped  bool          // one node is stopped nearly all the time; no other faults are drawn
-	Hold     time.Duration // each lease is held so long, renewed, and entered again at the end; 0: it is drawn
-	Passing  bool          // most holds are to be passed on within a process
-	Transfer bool          // locks are accounts: each is taken together with the other one, by package multi
-	Election bool          // locks are elections: workers are candidates, by package election
-	Reads    int           // of a hundred calls for a read-write lock, those to read
-	MinHold  time.Duration // for which a lock stays taken from its grant
-	Rested   time.Duration // for which it stays taken after a holder that crashed or lost it
-	Beat     time.Duration // the heartbeat of who waits in a queue; 0: two seconds
-	Stall    time.Duration // for no longer nobody has a lock that somebody waits for; 0: maxStall
+	Crew     int             // goroutines of each worker
+	Turn     time.Duration   // nodes are killed one after the other, each for so long; 0: faults are drawn
+	Pause    time.Duration   // between two turns
+	Stopped  bool            // one node is stopped nearly all the time; no other faults are drawn
+	Hold     time.Duration   // each lease is held so long, renewed, and entered again at the end; 0: it is drawn
+	Passing  bool            // most holds are to be passed on within a process
+	Transfer bool            // locks are accounts: each is taken together with the other one, by package multi
+	Election bool            // locks are elections: workers are candidates, by package election
+	Reads    int             // of a hundred calls for a read-write lock, those to read
+	MinHold  time.Duration   // for which a lock stays taken from its grant
+	Rested   time.Duration   // for which it stays taken after a holder that crashed or lost it
+	Beat     time.Duration   // the heartbeat of who waits in a queue; 0: two seconds
+	Stall    time.Duration   // for no longer nobody has a lock that somebody waits for; 0: maxStall
+	Trips    []time.Duration // from each worker to a node and back; nil: all are near
 }
 
 func (c Cell) workers() int { return max(c.Workers, 1) }
@@ -55,6 +56,14 @@ func (c Cell) heartbeat() time.Duration { return cmp.Or(c.Beat, 2*time.Second) }
 func (c Cell) stall() time.Duration { return cmp.Or(c.Stall, maxStall) }
 
 func (c Cell) quorum() int { return c.N/2 + 1 }
+
+// climate is the weather between a worker and every node while nothing goes wrong.
+func (c Cell) climate(worker int) (w Weather) {
+	if len(c.Trips) > 0 {
+		w.Delay = c.Trips[worker] / 2
+	}
+	return w
+}
 
 // has tells whether a kind of fault belongs to the cell.
 func (c Cell) has(kinds ...Kind) bool {
@@ -319,6 +328,16 @@ func staying(n int, faults ...Kind) Cell {
 	}, faults...)
 }
 
+// distant is a cell whose workers have one goroutine each, which comes back as soon as it has given a name back, and one of
+// two is farther from the nodes than the other, which could be back before it has heard of each release.
+func distant(n int) Cell {
+	return cell("one of two workers is far away", n, func(c *Cell) {
+		c.Workers, c.Crew, c.Hold, c.Pace = 2, 1, 40*time.Millisecond, time.Millisecond
+		c.Trips = []time.Duration{0, 20 * time.Millisecond}
+		c.Locks = c.Locks[:1]
+	})
+}
+
 // faults that leave what the promises rest on as it is, as long as servers keep on disk
 // what they confirm.
 var harmless = []Kind{
@@ -356,7 +375,7 @@ func cells() []Cell {
 		list = append(list, late(n), stalled(n), patient(n), crowded(n), passing(n, harmless...), transferring(n, harmless...),
 			electing(n, harmless...), staying(n, harmless...), reading(n, harmless...), seating(n, harmless...))
 	}
-	list = append(list, transferring(1), transferring(3), electing(1), electing(3), reading(1), readingOnly(3, KillWorker), sharing(3), seating(3), forgetting(1), forgetting(3), seating(3, KillWorker), wakened(1), wakened(3), minority(3), minority(5), sharded(), inTurn(3), inTurn(5), inventory())
+	list = append(list, transferring(1), transferring(3), electing(1), electing(3), reading(1), readingOnly(3, KillWorker), sharing(3), seating(3), forgetting(1), forgetting(3), seating(3, KillWorker), wakened(1), wakened(3), minority(3), minority(5), distant(1), distant(3), sharded(), inTurn(3), inTurn(5), inventory())
 	add("everything, AOF always", disk(Always), harmless...)
 	add("everything, nothing on disk, guard", disk(Nothing), harmless...)
 	return list

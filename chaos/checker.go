@@ -38,6 +38,7 @@ var checkers = []checker{
 	{"progress", "who waits is served while a quorum is well", true, checkProgress},
 	{"shards", "a shard of a Cluster that is away costs the others nothing", true, checkShards},
 	{"reign", "a process passes a name on for a while, and not for ever", true, checkReign},
+	{"turns", "nobody is shut out of a name that others take in turns", true, checkTurns},
 	{"passing", "what is to be passed on within a process is", false, checkPassing},
 	{"residue", "in the end nothing is left but tokens", false, checkResidue},
 }

@@ -212,6 +212,16 @@ var damages = []struct {
 	{"reign", "a process passes a name on to itself for longer than it may", func(h *History) {
 		h.Calls = append(h.Calls, had("w2.0", 2, "orders", "C", 12, 290, 300, 310), had("w2.0", 3, "orders", "C.2", 13, 3_840, 3_850, 3_860))
 	}},
+	{"turns", "one waits while another has it again and again", func(h *History) {
+		h.Cell.Trips = []time.Duration{0, time.Millisecond, 0}
+		h.End = 5_000 * ms
+		h.Calls = append(h.Calls, had("w1.0", 8, "orders", "D", 14, 4_300, 4_310, 4_320))
+		h.call("D").Invoke = 300 * ms
+		for i := range int64(3) {
+			at := 1_000 * (i + 1)
+			h.Calls = append(h.Calls, had("w2.0", 2+i, "orders", fmt.Sprint("E", i), 11+i, at, at+10, at+20))
+		}
+	}},
 	{"passing", "few holds are passed on where most are to be", func(h *History) {
 		h.Cell.Passing = true
 		h.Calls = append(h.Calls, had("w2.0", 2, "orders", "C", 12, 290, 300, 310), had("w2.0", 3, "orders", "C.2", 13, 300, 311, 320))

@@ -145,7 +145,7 @@ func (r *Run) forecast() {
 	defer r.mu.Unlock()
 	for i := range r.proxies {
 		for w, p := range r.proxies[i] {
-			var weather Weather
+			weather := r.Cell.climate(w)
 			for f := range r.active {
 				if f.on(i, w) {
 					weather = weather.add(f.weather())

@@ -218,6 +218,14 @@ func mutants() []Mutant {
 			},
 		},
 		{
+			Name: "who is far is left no chance by a process that comes back at once",
+			By:   "turns",
+			Cell: distant(1),
+			Edits: []Edit{{"lock/wake.go",
+				"bool { return ct.elsewhere.deaf || ct.rivals.owes() }",
+				"bool { return false }"}},
+		},
+		{
 			Name: "several names are taken in the caller's order",
 			By:   "progress",
 			Cell: transferring(1),

@@ -97,6 +97,7 @@ func (r *Run) setUp() error {
 			if ways[w], err = newProxy(addr, n.socket()); err != nil {
 				return err
 			}
+			ways[w].set(r.Cell.climate(w))
 		}
 		r.proxies = append(r.proxies, ways)
 	}
