@@ -14,7 +14,7 @@ import (
 func TestANameThatNobodyHereWantsIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		key := contestKey{lock: "lock:{orders}"}
-		c := &core{contests: make(map[contestKey]*contest)}
+		c := &core{id: "own", contests: make(map[contestKey]*contest)}
 		known := func() bool {
 			c.mu.Lock()
 			defer c.mu.Unlock()
@@ -53,5 +53,19 @@ func TestANameThatNobodyHereWantsIsForgotten(t *testing.T) {
 		c.mu.Unlock()
 		time.Sleep(farLife + time.Millisecond)
 		require.False(t, known())
+
+		use(mark)
+		c.mu.Lock()
+		before := c.contests[key]
+		c.mu.Unlock()
+		use(nil) // the mark is gone
+		require.False(t, known())
+		c.mu.Lock()
+		c.contest(key).tenure = new(tenure)
+		c.mu.Unlock()
+		before.published("far:1") // a message that was on its way
+		require.Zero(t, before.rivals.lost, "it is of no account")
+		time.Sleep(farLife + time.Millisecond)
+		require.True(t, known(), "what was forgotten takes nothing else with it")
 	})
 }

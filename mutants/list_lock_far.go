@@ -218,4 +218,20 @@ var lockFarMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestAChanceHasABound$",
 	},
+	{
+		Name:    "a name that was forgotten takes what is known of it by then with it",
+		File:    "lock/line.go",
+		Old:     "	if ct.isCurrent() {\n",
+		New:     "	if true || ct.isCurrent() {\n",
+		Package: "lock",
+		Tests:   "^TestANameThatNobodyHereWantsIsForgotten$",
+	},
+	{
+		Name:    "a late message counts for a name that was forgotten",
+		File:    "lock/wake.go",
+		Old:     "	if !ct.isCurrent() {\n",
+		New:     "	if false && !ct.isCurrent() {\n",
+		Package: "lock",
+		Tests:   "^TestANameThatNobodyHereWantsIsForgotten$",
+	},
 }
