@@ -38,6 +38,12 @@ type distant struct {
 // newer reports whether the mark called id is newer than another one of the same process.
 func newer(id, than string) bool { return numberOf(id) > numberOf(than) }
 
+// clientOf returns the client whose hold, or mark, has that id.
+func clientOf(id string) string {
+	client, _, _ := strings.Cut(id, ":")
+	return client
+}
+
 // numberOf returns the number in the id of a mark.
 func numberOf(id string) int64 {
 	_, number, _ := strings.Cut(id, ":")

@@ -2,7 +2,6 @@ package lock
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/holdfast-go/holdfast/lua"
@@ -157,10 +156,4 @@ func (r *rivals) told(marks map[string]lua.FarMark) {
 		far = append(far, f)
 	}
 	r.far = far
-}
-
-// clientOf returns the client whose hold, or mark, has that id.
-func clientOf(id string) string {
-	client, _, _ := strings.Cut(id, ":")
-	return client
 }
