@@ -65,6 +65,7 @@ type line struct {
 	sent    map[string]struct{} // what pubsub was told to subscribe to
 	add     []string            // wanted, perhaps not sent
 	drop    []string            // sent, perhaps not wanted
+	refused refused             // what the server did not let be subscribed
 }
 
 func newLine(ctx context.Context, h *Hub, node int, name string, client redis.UniversalClient, logger *slog.Logger) *line {
@@ -144,33 +145,56 @@ func (l *line) nudge() {
 // write makes the subscriptions match the wanted channels.
 func (l *line) write() {
 	defer l.done.Done()
+	again := time.NewTimer(0)
+	again.Stop()
+	defer again.Stop()
 	for {
 		select {
 		case <-l.ctx.Done():
 			return
 		case <-l.kick:
+		case <-again.C:
 		}
 		for {
-			pubsub, add, drop := l.changes()
-			if len(add) == 0 && len(drop) == 0 {
+			pubsub, add, drop, each := l.changes()
+			if len(add) == 0 && len(drop) == 0 && len(each) == 0 {
 				break
 			}
-			// An error needs no handling here: the reader meets it too, and pubsub keeps the
-			// channels for the next connection.
 			if len(add) > 0 {
-				_ = pubsub.Subscribe(l.ctx, add...)
+				l.subscribe(pubsub, add...)
+			}
+			for _, channel := range each {
+				l.subscribe(pubsub, channel)
 			}
 			if len(drop) > 0 {
 				_ = pubsub.Unsubscribe(l.ctx, drop...)
 			}
 		}
+		if due := l.retries(); !due.IsZero() {
+			again.Reset(time.Until(due))
+		}
 	}
 }
 
-// changes takes up to maxChange channels to subscribe and to unsubscribe.
-func (l *line) changes() (pubsub *redis.PubSub, add, drop []string) {
+// subscribe sends one command. The reader meets an error, too, and pubsub keeps the channels for the next connection.
+func (l *line) subscribe(pubsub *redis.PubSub, channels ...string) {
+	err := pubsub.Subscribe(l.ctx, channels...)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	switch {
+	case err == nil:
+		l.refused.commands++
+	case !isRefusal(err):
+		l.refused.lose(l.sent)
+	}
+}
+
+// changes takes up to maxChange channels to subscribe and to unsubscribe, and those to subscribe with a command each.
+func (l *line) changes() (pubsub *redis.PubSub, add, drop, each []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	batch, each := l.refused.take(l.wanted, time.Now())
+	l.add = append(l.add, batch...)
 	for len(l.add) > 0 && len(add) < maxChange {
 		c := l.add[0]
 		l.add = l.add[1:]
@@ -178,6 +202,7 @@ func (l *line) changes() (pubsub *redis.PubSub, add, drop []string) {
 		// and Redis confirms again.
 		if _, wanted := l.wanted[c]; wanted {
 			l.sent[c] = struct{}{}
+			l.refused.sent(c)
 			add = append(add, c)
 		}
 	}
@@ -188,10 +213,18 @@ func (l *line) changes() (pubsub *redis.PubSub, add, drop []string) {
 		_, sent := l.sent[c]
 		if sent && !wanted {
 			delete(l.sent, c)
+			l.refused.forget(c)
 			drop = append(drop, c)
 		}
 	}
-	return l.pubsub, add, drop
+	return l.pubsub, add, drop, each
+}
+
+// retries returns when what was refused is to be sent again; zero: nothing was.
+func (l *line) retries() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refused.retry
 }
 
 // read receives until the line ends.
@@ -230,7 +263,9 @@ func (l *line) read() {
 		}
 		if !isSilence(err) {
 			asked = false
-			l.failed(err)
+			if l.failed(err) {
+				continue
+			}
 			// A connection that was closed comes back, unless the server is gone.
 			if failing && !isRefusal(err) && l.isOver() {
 				return
@@ -252,7 +287,11 @@ func (l *line) read() {
 			continue
 		}
 		asked = true
-		_ = pubsub.Ping(l.ctx) // an error shows in the next receive
+		if err := pubsub.Ping(l.ctx); err != nil && !isRefusal(err) { // which pubsub may have mended by a new connection
+			l.mu.Lock()
+			l.refused.lose(l.sent)
+			l.mu.Unlock()
+		}
 	}
 }
 
@@ -301,20 +340,34 @@ func isSilence(err error) bool {
 	return errors.As(err, &network) && network.Timeout()
 }
 
-// failed logs why no message came. A connection is restored automatically; a user without rights to
-// the channels needs somebody to grant them.
-func (l *line) failed(err error) {
+// failed logs why no message came: a refusal once, until nothing is refused any more. A connection is restored
+// automatically. A user without rights to the channels needs somebody to grant them, and a server may have been busy:
+// what was refused is tried again. It reports whether the connection is there: one of the commands was refused.
+func (l *line) failed(err error) (intact bool) {
 	level := slog.LevelDebug
+	l.mu.Lock()
 	if isRefusal(err) {
-		level = slog.LevelWarn
+		if l.refused.times == 0 {
+			level = slog.LevelWarn
+		}
+		intact = l.refused.commands > 0
+		l.refused.add(time.Now())
+		l.nudge()
+	} else {
+		l.refused.lose(l.sent)
 	}
+	l.mu.Unlock()
 	l.logger.Log(l.ctx, level, "waiter: no wake-ups from a node, waiters poll it", "node", l.name, "error", err)
+	return intact
 }
 
 func (l *line) receive(message any) {
 	switch m := message.(type) {
 	case *redis.Subscription:
 		if m.Kind == "subscribe" {
+			l.mu.Lock()
+			l.refused.confirm(m.Channel)
+			l.mu.Unlock()
 			l.hub.confirm(l.node, m.Channel)
 		}
 	case *redis.Message:
@@ -330,6 +383,7 @@ func (l *line) renew(dead *redis.PubSub) {
 	l.mu.Lock()
 	l.pubsub = fresh
 	l.sent = make(map[string]struct{})
+	l.refused = refused{times: l.refused.times}
 	l.drop = nil
 	l.add = l.add[:0]
 	for c := range l.wanted {

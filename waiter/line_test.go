@@ -16,7 +16,7 @@ func TestChannelThatIsWantedAgainIsNotUnsubscribed(t *testing.T) {
 	l := newLine(context.Background(), nil, 0, "node", client, slog.New(slog.DiscardHandler))
 	changes := func(add, drop []string) {
 		t.Helper()
-		_, gotAdd, gotDrop := l.changes()
+		_, gotAdd, gotDrop, _ := l.changes()
 		require.Equal(t, add, gotAdd)
 		require.Equal(t, drop, gotDrop)
 	}

@@ -295,3 +295,75 @@ func TestReadyWaitsForAQuorum(t *testing.T) {
 		})
 	}
 }
+
+// refuse has nodes refuse SUBSCRIBE for one of these channels; for all of them if there are none.
+func refuse(nodes []*virtual.Node, channels ...string) {
+	for _, n := range nodes {
+		n.Refuse(func(args []string) bool {
+			return strings.EqualFold(args[0], "SUBSCRIBE") &&
+				(len(channels) == 0 || slices.ContainsFunc(args[1:], func(c string) bool { return slices.Contains(channels, c) }))
+		})
+	}
+}
+
+// A server that is busy, or a user without rights, may be so for a while. The connection stays, and its channels are heard
+// as soon as they may be.
+func TestWhatWasRefusedIsSubscribedLater(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		inBubble(t, n, func(t *testing.T, h *waiter.Hub, nodes []*virtual.Node, clients []redis.UniversalClient, _ *ear) {
+			refuse(nodes)
+			e := new(ear)
+			s := h.Subscribe("payments", e.wake)
+			time.Sleep(time.Minute)
+			require.False(t, isReady(s))
+			for _, node := range nodes {
+				require.Less(t, len(node.Commands(virtual.Name("SUBSCRIBE"))), 60, "it is tried now and then")
+			}
+			for _, node := range nodes {
+				node.Refuse(nil)
+			}
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			require.True(t, isReady(s))
+			for _, c := range clients {
+				publish(t, c, "payments", "released")
+			}
+			synctest.Wait()
+			require.Equal(t, []string{"released"}, e.all())
+		})
+	}
+}
+
+// One channel that is refused, in the same command as others, does not keep those from being heard, neither at first nor
+// on a new connection.
+func TestOneThatIsRefusedKeepsNoOtherDeaf(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, h *waiter.Hub, nodes []*virtual.Node, clients []redis.UniversalClient, first *ear) {
+		refuse(nodes, "secret")
+		var all []*waiter.Subscription
+		for _, channel := range []string{"secret", "a", "b", "c"} {
+			all = append(all, h.Subscribe(channel, func(string) {}))
+		}
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		for i, s := range all {
+			require.Equal(t, i > 0, isReady(s), i)
+		}
+		nodes[0].Reboot()
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		for _, channel := range []string{"a", "b", "c", "orders"} {
+			require.Equal(t, 1, listeners(t, clients[0], channel), channel)
+		}
+		say(t, clients, "after that")
+		require.Equal(t, 1, first.count("after that"))
+	})
+}
+
+func isReady(s *waiter.Subscription) bool {
+	select {
+	case <-s.Ready():
+		return true
+	default:
+		return false
+	}
+}
