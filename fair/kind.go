@@ -61,4 +61,4 @@ func (scripts) Beat(r kind.Request, name string, holds []string) lua.Call {
 	return lua.FairBeat{Fair: common(r), Name: name, Holds: holds}.Call()
 }
 
-func (scripts) Due(reply any) ([]string, error) { return lua.ParseFairBeat(reply) }
+func (scripts) Beaten(reply any) (lua.Beaten, error) { return lua.ParseFairBeat(reply) }

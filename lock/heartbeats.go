@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/kind"
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
@@ -90,8 +91,8 @@ func (b *heartbeats) beat(engine *engine, k kind.Queue, ids []string) {
 		// The waiter itself tells a node that does not have it, with its ticket: a beat must not
 		// bring back a waiter that has left meanwhile.
 		Each: func(_ int, a redlock.Answer) {
-			if due, err := k.Due(a.Reply); err == nil && len(due) > 0 {
-				c.stir(due, start)
+			if told, err := k.Beaten(a.Reply); err == nil {
+				c.stir(told, start)
 			}
 		},
 		Then: b.decided,
@@ -115,16 +116,28 @@ func (b *heartbeats) decided(ballot *redlock.Ballot) {
 	}
 }
 
-// stir makes the queuers of these holds ask again if the sign of life that was sent then named
-// them. It skips queuers that have asked since, because the answer may be older than their request, and
-// those that ask now: if the node has really forgotten one of these, the next sign of life says so again.
-func (c *core) stir(ids []string, sent time.Time) {
+// stir makes the queuers ask again that a node has told to, in answer to the sign of life that was sent then. It
+// skips queuers that have asked since, because the answer may be older than their request, and those that ask now: if
+// the node has really forgotten one of these, the next sign of life says so again.
+//
+// So does the first in the queue, if it does not know that it is. It was not woken when the one before it was
+// granted the lock, and does not know when that one's time is over: nobody else tells it if its process crashes.
+func (c *core) stir(told lua.Beaten, sent time.Time) {
+	if told.First == "" && len(told.Due) == 0 {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, id := range ids {
-		if p := c.queuers[id]; p != nil && !p.attempts && !p.asked.After(sent) {
+	stir := func(id string, need bool) {
+		if p := c.queuers[id]; p != nil && need && !p.attempts && !p.asked.After(sent) {
 			p.poll()
 		}
+	}
+	for _, id := range told.Due {
+		stir(id, true)
+	}
+	if p := c.queuers[told.First]; p != nil {
+		stir(told.First, !p.first)
 	}
 }
 
@@ -137,6 +150,7 @@ func (p *place) note(q *queuer, d *denial, successor bool) {
 	if q.ticket.Final {
 		p.ticket = q.ticket.Number
 	}
+	p.first = q.next
 	if successor {
 		p.contest.unpredictable = p.contest.unpredictable || !q.next
 	}

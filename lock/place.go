@@ -36,6 +36,7 @@ type inQueue struct {
 	id        string    // of the hold that waits on the nodes; "": none yet
 	ticket    int64     // once a quorum has it; 0: not yet
 	asked     time.Time // when it last asked
+	first     bool      // a node had it at the head then
 	came      time.Time // when it began to wait here
 
 	// Of one that reads; see lead.

@@ -7,8 +7,12 @@ import (
 	"github.com/holdfast-go/holdfast/internal/caption"
 )
 
-// minBeat keeps the signs of life of waiters from crowding out everything else.
-const minBeat = 50 * time.Millisecond
+const (
+	// minBeat keeps the signs of life of waiters from crowding out everything else.
+	minBeat = 50 * time.Millisecond
+	// minSign is the shortest time between two of them.
+	minSign = minBeat / 4
+)
 
 // settings are the settings of one lock.
 type settings struct {
@@ -25,8 +29,9 @@ type settings struct {
 // A dead waiter is dropped when the next one gives a sign after the life of the last sign is over:
 // together no later than the heartbeat.
 
-// sign is how often a waiter gives a sign of life.
-func (s settings) sign() time.Duration { return s.beat / 4 }
+// sign is how often a waiter gives a sign of life. By the answer it learns that it has come up to the head, and when
+// the holder's time is over: so it asks before that is.
+func (s settings) sign() time.Duration { return max(minSign, min(s.beat/4, s.ttl)) }
 
 // patience is how long a command of a hold may wait behind others that are sent to the same node,
 // since it is neither repeated nor renewed sooner.

@@ -94,6 +94,55 @@ func TestHeadLooksWhenACrashedHoldersKeyEnds(t *testing.T) {
 	})
 }
 
+// Who comes up to the head because the one before is granted the lock looks just so, if that one crashes.
+func TestWhoComesUpToTheHeadLooksWhenACrashedHoldersKeyEnds(t *testing.T) {
+	for _, kind := range []string{"fair", "writer", "permit"} {
+		for _, ttl := range []time.Duration{10*time.Second + beat/8, 300 * time.Millisecond} { // longer than a sign of life takes, and shorter
+			t.Run(fmt.Sprint(kind, " ", ttl), func(t *testing.T) {
+				inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+					lockOf := func(p *process) lock.Locker {
+						return p.lockOf(kind, lock.WithTTL(ttl), lock.WithWaiterHeartbeat(beat))
+					}
+					l := w.lock(lockOf(w.process()))
+					second := w.process()
+					waits := wait(bg, lockOf(second))
+					synctest.Wait()
+					next := wait(bg, lockOf(w.process()))
+					time.Sleep(20*time.Second + beat/16)
+					start := time.Now()
+					require.NoError(t, l.Unlock(bg))
+					(<-waits).after(t, start, 0, 0)
+					second.Kill()
+					(<-next).after(t, start, ttl, ttl+lookJitter)
+				})
+			})
+		}
+	}
+}
+
+// It asks once until when the lock is taken, and then when that time is over, unless the holder's renewals prolong it.
+func TestWhoHasComeUpToTheHeadLooksNoMoreThanItMust(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().queue())
+		_, second := w.queueUp(bg)
+		w.queueUp(bg)
+		require.NoError(t, l.Unlock(bg))
+		<-second
+		start := time.Now()
+		time.Sleep(2 * time.Minute)
+		for _, n := range w.nodes {
+			asked := 0
+			for _, c := range n.Commands(runs(lua.FairAcquire{})) {
+				if c.At.After(start) {
+					asked++
+				}
+			}
+			require.Positive(t, asked)
+			require.Less(t, asked, 10)
+		}
+	})
+}
+
 func TestLostWakeUpOfTheHeadCostsNoMoreThanASignOfLife(t *testing.T) {
 	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
 		l := w.lock(w.process().queue())

@@ -180,20 +180,30 @@ func (b FairBeat) Call() Call {
 	return Call{script: fairBeatScript, args: args}
 }
 
-// ParseFairBeat reads a reply of fair_beat.lua: the holds that should ask, because they do not wait
-// there or it is their turn.
-func ParseFairBeat(reply any) ([]string, error) {
+// A Beaten is what a node says to a sign of life.
+type Beaten struct {
+	Due   []string // holds that should ask, because they do not wait there or it is their turn
+	First string   // the one of those that gave the sign that is first in the queue and not due; "": none is
+}
+
+// ParseFairBeat reads a reply of fair_beat.lua.
+func ParseFairBeat(reply any) (Beaten, error) {
 	r, ok := reply.([]any)
 	if !ok {
-		return nil, &unexpected{fairBeatScript, reply}
+		return Beaten{}, &unexpected{fairBeatScript, reply}
 	}
-	due := make([]string, len(r))
-	for i, v := range r {
-		id, ok := v.(string)
-		if !ok {
-			return nil, &unexpected{fairBeatScript, reply}
+	var b Beaten
+	if n := len(r); n > 1 && r[n-2] == int64(0) {
+		if b.First, ok = r[n-1].(string); !ok {
+			return Beaten{}, &unexpected{fairBeatScript, reply}
 		}
-		due[i] = id
+		r = r[:n-2]
 	}
-	return due, nil
+	b.Due = make([]string, len(r))
+	for i, v := range r {
+		if b.Due[i], ok = v.(string); !ok {
+			return Beaten{}, &unexpected{fairBeatScript, reply}
+		}
+	}
+	return b, nil
 }

@@ -51,9 +51,9 @@ func TestManyDeadWaitersAreDroppedByAFewCalls(t *testing.T) {
 	run(lua.FairRelease{Fair: queue, Hold: holder}.Call())
 	require.InDelta(t, before, left(), most, "of the release")
 	before = left()
-	due, err := lua.ParseFairBeat(run(lua.FairBeat{Fair: queue, Name: "b.1", Holds: []string{waiter}}.Call()))
+	beaten, err := lua.ParseFairBeat(run(lua.FairBeat{Fair: queue, Name: "b.1", Holds: []string{waiter}}.Call()))
 	require.NoError(t, err)
-	require.Equal(t, []string{waiter}, due, "who lives is to go on with it")
+	require.Equal(t, []string{waiter}, beaten.Due, "who lives is to go on with it")
 	require.InDelta(t, before, left(), 2*most, "of a sign of life")
 
 	for calls := 1; ; calls++ {

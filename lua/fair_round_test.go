@@ -119,9 +119,9 @@ func TestBeatTellsWhoHasNoPlaceToAsk(t *testing.T) {
 			want := []any{"a:1", "a:2"}
 			switch name {
 			case "nothing":
-				want = []any{}
+				want = []any{int64(0), "a:1"}
 			case "the place", "the sign":
-				want = []any{"a:2"}
+				want = []any{"a:2", int64(0), "a:1"}
 			}
 			require.Equal(t, want, due)
 		})

@@ -14,7 +14,7 @@ import (
 )
 
 // libraries stand in scripts and have headers of their own kind.
-var libraries = []string{"clock", "guard", "former", "noted", "unnote", "token", "unmint", "marks", "written", "extended", "place", "queue", "run", "rw", "permits"}
+var libraries = []string{"clock", "guard", "former", "noted", "unnote", "token", "unmint", "marks", "written", "extended", "place", "queue", "signs", "run", "rw", "permits"}
 
 // calls has one of each script with all its arguments, about a lock called "name", as
 // headers call it.

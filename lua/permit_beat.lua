@@ -12,35 +12,17 @@
 -- ARGV[4] name of this beat, the same on every node
 -- ARGV[5...] hold ids of waiters
 --
--- Returns {hold id, ...}   those of them that should ask: they do not wait here, it is their turn, or
+-- Returns {hold id, ..., 0, hold id}   those of them that should ask: they do not wait here, it is their turn, or
 --   before them are too many dead ones to be dropped at once. So permits that can be had are noticed
---   even where no message arrives
+--   even where no message arrives. Behind a 0, the one of them that is first in the queue, if one is and
+--   does not have to ask
 --
 -- Twice: it sets until when waiters are alive; waiters whose turn it is look once more.
 -- Late: it creates no place, so it brings back no waiter that has left.
 
--- uses clock, place, queue, permits
+-- uses clock, place, queue, signs, permits
 local now = clock()
-local due, mine, signs, n = {}, {}, {}, 0
-local till = micros(now + ARGV[1] * 1000)
-local alive = redis.call('HMGET', KEYS[3], unpack(ARGV, 5))
--- The queue may have been lost alone: evicted, or expired while the other is kept for a grant.
-local places = redis.call('ZMSCORE', KEYS[2], unpack(ARGV, 5))
-for i = 1, #alive do
-  local since = places[i] and alive[i] and string.match(alive[i], ' .*')
-  mine[ARGV[i + 4]] = true
-  if since then
-    signs[n + 1], signs[n + 2] = ARGV[i + 4], till .. since
-    n = n + 2
-  else
-    due[#due + 1] = ARGV[i + 4]
-  end
-end
-if n > 0 then
-  redis.call('HSET', KEYS[3], unpack(signs))
-end
-keep(KEYS[2], ARGV[1])
-keep(KEYS[3], ARGV[1])
+local due, mine = live(KEYS[2], KEYS[3], {unpack(ARGV, 5)}, now, ARGV[1])
 forget(KEYS[1], KEYS[3], '')
 local state = look(KEYS[1], KEYS[4], KEYS[5], KEYS[6], now)
 local others, stuck = false, false
@@ -61,4 +43,4 @@ end
 if (others or stuck) and not admit(KEYS[6], state, KEYS[2], KEYS[3], now, ARGV[2], ARGV[4], ARGV[3], '') then
   due[#due + 1] = ARGV[#ARGV] -- who asks goes on with it
 end
-return due
+return answer(KEYS[2], due, mine)

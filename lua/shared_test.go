@@ -88,11 +88,11 @@ func TestSignsOfLifeKeepThePlacesOfEveryKind(t *testing.T) {
 			f.run(k.ask(holder, proposal(0), 0), k.ask(waiter, proposal(0), 1))
 			for range 10 {
 				f.pass(life)
-				require.Equal(t, []any{}, f.run(k.beat(waiter)))
+				require.Equal(t, []any{int64(0), waiter}, f.run(k.beat(waiter)))
 			}
 			require.NoError(t, f.client.ZScore(bg, orders.Queue(), waiter).Err())
 			none, none2 := "c:7"+k.mark, "c:8"+k.mark
-			require.Equal(t, []any{none, none2}, f.run(k.beat(none, waiter, none2)))
+			require.Equal(t, []any{none, none2, int64(0), waiter}, f.run(k.beat(none, waiter, none2)))
 			f.memory.Del(orders.Queue()) // as an eviction does
 			require.Equal(t, []any{waiter, none}, f.run(k.beat(waiter, none)))
 		})

@@ -20,8 +20,8 @@ var fairLeaveMutants = []Mutant{
 	},
 	{
 		Name: "a waiter's sign of life is not noted",
-		File: "lua/fair_beat.lua",
-		Old: `  redis.call('HSET', KEYS[3], unpack(signs))
+		File: "lua/signs.lua",
+		Old: `    redis.call('HSET', waiters, unpack(signs))
 `,
 		New:     "",
 		Package: "lua",
@@ -37,7 +37,7 @@ var fairLeaveMutants = []Mutant{
 	},
 	{
 		Name:    "who has no place is not told",
-		File:    "lua/fair_beat.lua",
+		File:    "lua/signs.lua",
 		Old:     "local since = places[i] and alive[i]",
 		New:     "local since = alive[i]",
 		Package: "lock",
@@ -156,5 +156,29 @@ var fairLeaveMutants = []Mutant{
 		New:     "",
 		Package: "lua",
 		Tests:   "^TestYieldStatesAFinalTicketToWhoWaits$",
+	},
+	{
+		Name:    "nobody is told that it has come up to the head",
+		File:    "lua/signs.lua",
+		Old:     "  if not first or not mine[first] then\n",
+		New:     "  if true or not first or not mine[first] then\n",
+		Package: "lock",
+		Tests:   "^TestWhoComesUpToTheHeadLooksWhenACrashedHoldersKeyEnds$",
+	},
+	{
+		Name:    "who has come up to the head does not ask until when the lock is taken",
+		File:    "lock/heartbeats.go",
+		Old:     "		stir(told.First, !p.first)\n",
+		New:     "		stir(told.First, false)\n",
+		Package: "lock",
+		Tests:   "^TestWhoComesUpToTheHeadLooksWhenACrashedHoldersKeyEnds$",
+	},
+	{
+		Name:    "the head asks with each sign of life",
+		File:    "lock/heartbeats.go",
+		Old:     "		stir(told.First, !p.first)\n",
+		New:     "		stir(told.First, true)\n",
+		Package: "lock",
+		Tests:   "^TestWhoHasComeUpToTheHeadLooksNoMoreThanItMust$",
 	},
 }

@@ -243,8 +243,8 @@ var fairWaiterMutants = []Mutant{
 	{
 		Name:    "signs of life are as rare as heartbeats",
 		File:    "lock/setting.go",
-		Old:     "return s.beat / 4",
-		New:     "return s.beat",
+		Old:     "min(s.beat/4, s.ttl)",
+		New:     "min(s.beat, s.ttl)",
 		Package: "lock",
 		Tests:   "^TestLostWakeUpOfTheHeadCostsNoMoreThanASignOfLife$|^TestWaiterToWhomNothingIsEverToldWaitsNoLongerThanASignOfLife$",
 	},

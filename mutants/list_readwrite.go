@@ -621,8 +621,8 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "a writer that is not woken waits for long",
 		File:    "lock/heartbeats.go",
-		Old:     "err == nil && len(due) > 0 {",
-		New:     "err == nil && len(due) > 0 && false {",
+		Old:     "told, err := k.Beaten(a.Reply); err == nil {",
+		New:     "told, err := k.Beaten(a.Reply); err == nil && false {",
 		Package: "readwrite",
 		Tests:   "^TestALostWakeUpCostsAWriter",
 	},

@@ -70,7 +70,7 @@ func (scripts) Beat(r kind.Request, name string, holds []string) lua.Call {
 	return lua.RWBeat{RW: common(r), Name: name, Holds: holds}.Call()
 }
 
-func (scripts) Due(reply any) ([]string, error) { return lua.ParseFairBeat(reply) }
+func (scripts) Beaten(reply any) (lua.Beaten, error) { return lua.ParseFairBeat(reply) }
 
 func (scripts) Extend(r kind.Request, e lua.Extend, reads bool) lua.Call {
 	return lua.RWExtend{

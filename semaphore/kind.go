@@ -69,7 +69,7 @@ func (scripts) Beat(r kind.Request, name string, holds []string) lua.Call {
 	return lua.PermitBeat{Permit: common(r), Name: name, Holds: holds}.Call()
 }
 
-func (scripts) Due(reply any) ([]string, error) { return lua.ParseFairBeat(reply) }
+func (scripts) Beaten(reply any) (lua.Beaten, error) { return lua.ParseFairBeat(reply) }
 
 func (scripts) Fence(r kind.Request, token, round int64) lua.Call {
 	return lua.PermitFence{

@@ -21,7 +21,6 @@ type Queue interface {
 	Settled(reply any) (bool, error)
 	// Beat shows that waiting holds are alive. name distinguishes heartbeats.
 	Beat(r Request, name string, holds []string) lua.Call
-	// Due reads a reply to Beat: the holds that should ask, because they do not wait on that node
-	// or it is their turn.
-	Due(reply any) ([]string, error)
+	// Beaten reads a reply to Beat.
+	Beaten(reply any) (lua.Beaten, error)
 }
