@@ -723,7 +723,7 @@ func TestAProcessThatSeemsAloneLeavesAChanceNowAndThen(t *testing.T) {
 
 // Whoever cannot hear says so by a mark, and looks often enough to find the name free then.
 func TestAProcessThatCannotHearHasItsTurn(t *testing.T) {
-	for _, deaf := range []string{"to all nodes", "to a quorum"} {
+	for _, deaf := range []string{"to all nodes", "to a quorum", "any more"} {
 		t.Run(deaf, func(t *testing.T) {
 			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
 				ctx, cancel := context.WithTimeout(bg, 5*time.Minute)
@@ -746,8 +746,16 @@ func TestAProcessThatCannotHearHasItsTurn(t *testing.T) {
 				if deaf == "to a quorum" {
 					refuse = w.quorum()
 				}
-				each(refuse, func(n *virtual.Node) { n.Refuse(virtual.Name("SUBSCRIBE")) })
 				other := w.process()
+				if deaf == "any more" { // it has listened before
+					l, err := other.mutex().Lock(ctx)
+					require.NoError(t, err)
+					require.NoError(t, l.Unlock(bg))
+				}
+				each(refuse, func(n *virtual.Node) { n.Refuse(virtual.Name("SUBSCRIBE")) })
+				if deaf == "any more" {
+					other.Reset()
+				}
 				for range 5 {
 					start := time.Now()
 					within, over := context.WithTimeout(bg, 4*time.Second) // a poll, a chance, and half a second

@@ -299,4 +299,20 @@ var waiterMutants = []Mutant{
 		Package: "waiter",
 		Tests:   "^TestOneThatIsRefusedKeepsNoOtherDeaf$",
 	},
+	{
+		Name:    "who cannot hear any more does not know it",
+		File:    "waiter/channel.go",
+		Old:     "			c.unready()\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestAProcessThatCannotHearHasItsTurn$",
+	},
+	{
+		Name:    "one node that is not heard any more leaves nobody ready",
+		File:    "waiter/channel.go",
+		Old:     "		if c.confirms == h.quorum {\n			c.unready()",
+		New:     "		if true {\n			c.unready()",
+		Package: "waiter",
+		Tests:   "^TestWhoCannotHearAnyMoreIsNotReady$",
+	},
 }

@@ -1,6 +1,9 @@
 package waiter
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // A channel is one Pub/Sub channel on all nodes. Its fields are guarded by the hub's mu.
 type channel struct {
@@ -9,9 +12,10 @@ type channel struct {
 	subject       func(message string) string // nil: each message is a subject of its own
 	subscriptions map[*Subscription]struct{}
 
-	ready     chan struct{}
-	confirmed []bool // by node
-	confirms  int
+	ready     atomic.Pointer[chan struct{}] // closed while a quorum confirms; changed with the hub's mu held
+	confirmed []bool                        // by node: it has confirmed, and the connection lasts
+	known     []bool                        // by node: it has confirmed at some time
+	confirms  int                           // that last
 
 	tallies tallies
 	timer   *time.Timer // fires when the grace of a message is over
@@ -24,12 +28,19 @@ func newChannel(h *Hub, name string, subject func(string) string) *channel {
 		name:          name,
 		subject:       subject,
 		subscriptions: make(map[*Subscription]struct{}),
-		ready:         make(chan struct{}),
 		confirmed:     make([]bool, len(h.nodes)),
+		known:         make([]bool, len(h.nodes)),
 	}
+	c.unready()
 	c.timer = time.AfterFunc(time.Hour, c.graceOver)
 	c.timer.Stop()
 	return c
+}
+
+// unready has Ready open from now on.
+func (c *channel) unready() {
+	ready := make(chan struct{})
+	c.ready.Store(&ready)
 }
 
 // confirm records that a node has confirmed the subscription. A second confirmation comes after a
@@ -44,12 +55,32 @@ func (h *Hub) confirm(node int, name string) {
 	if !c.confirmed[node] {
 		c.confirmed[node] = true
 		if c.confirms++; c.confirms == h.quorum {
-			close(c.ready)
+			close(*c.ready.Load())
 		}
+	}
+	if !c.known[node] {
+		c.known[node] = true
 		h.mu.Unlock()
 		return
 	}
 	c.wake([]string{""}) // unlocks
+}
+
+// lose records that the connection to a node has broken on which these channels were subscribed.
+func (h *Hub) lose(node int, names []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, name := range names {
+		c := h.channels[name]
+		if c == nil || !c.confirmed[node] {
+			continue
+		}
+		c.confirmed[node] = false
+		if c.confirms == h.quorum {
+			c.unready()
+		}
+		c.confirms--
+	}
 }
 
 // publish records that a node has published message.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -287,10 +289,8 @@ func (l *line) read() {
 			continue
 		}
 		asked = true
-		if err := pubsub.Ping(l.ctx); err != nil && !isRefusal(err) { // which pubsub may have mended by a new connection
-			l.mu.Lock()
-			l.refused.lose(l.sent)
-			l.mu.Unlock()
+		if err := pubsub.Ping(l.ctx); err != nil && !isRefusal(err) {
+			l.lost() // pubsub may have mended it by a new connection
 		}
 	}
 }
@@ -353,10 +353,11 @@ func (l *line) failed(err error) (intact bool) {
 		intact = l.refused.commands > 0
 		l.refused.add(time.Now())
 		l.nudge()
-	} else {
-		l.refused.lose(l.sent)
 	}
 	l.mu.Unlock()
+	if !isRefusal(err) {
+		l.lost()
+	}
 	l.logger.Log(l.ctx, level, "waiter: no wake-ups from a node, waiters poll it", "node", l.name, "error", err)
 	return intact
 }
@@ -377,8 +378,21 @@ func (l *line) receive(message any) {
 	}
 }
 
+// lost records that the connection is lost: no channel is heard until it is confirmed again. Called by the reader, which
+// reads the confirmations, too.
+func (l *line) lost() {
+	l.mu.Lock()
+	channels := slices.Collect(maps.Keys(l.sent))
+	l.refused.lose(l.sent)
+	l.mu.Unlock()
+	if l.news == nil { // no other line hears them
+		l.hub.lose(l.node, channels)
+	}
+}
+
 // renew replaces a dead connection by a new one.
 func (l *line) renew(dead *redis.PubSub) {
+	l.lost()
 	fresh := l.client.Subscribe(l.ctx)
 	l.mu.Lock()
 	l.pubsub = fresh

@@ -367,3 +367,31 @@ func isReady(s *waiter.Subscription) bool {
 		return false
 	}
 }
+
+// Who has listened, and cannot any more, is not ready: it must know that it has to look by itself.
+func TestWhoCannotHearAnyMoreIsNotReady(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		inBubble(t, n, func(t *testing.T, h *waiter.Hub, nodes []*virtual.Node, _ []redis.UniversalClient, _ *ear) {
+			s, e := listen(t, h, "payments")
+			synctest.Wait()
+			refuse(nodes)
+			for i, node := range nodes {
+				node.Reboot()
+				time.Sleep(time.Second)
+				synctest.Wait()
+				require.Equal(t, len(nodes)-i-1 > len(nodes)/2, isReady(s), "%d nodes have broken", i+1)
+			}
+			ready := s.Ready()
+			require.Empty(t, e.all())
+			for _, node := range nodes {
+				node.Refuse(nil)
+			}
+			time.Sleep(3 * time.Second)
+			synctest.Wait()
+			require.True(t, isReady(s))
+			_, open := <-ready
+			require.False(t, open, "it is the one that was waited for")
+			require.Positive(t, e.count(""), "messages may have been missed")
+		})
+	}
+}
