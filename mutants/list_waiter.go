@@ -28,7 +28,7 @@ var waiterMutants = []Mutant{
 	},
 	{
 		Name: "a channel that is wanted again is unsubscribed",
-		File: "waiter/line.go",
+		File: "waiter/writer.go",
 		Old:  "if sent && !wanted {",
 		New: `_ = wanted
 		if sent {`,
@@ -86,7 +86,7 @@ var waiterMutants = []Mutant{
 	},
 	{
 		Name: "a pong is waited for for ever",
-		File: "waiter/line.go",
+		File: "waiter/reader.go",
 		Old: `			patience = pongWithin
 `,
 		New: `			patience = 30 * pongWithin
@@ -96,7 +96,7 @@ var waiterMutants = []Mutant{
 	},
 	{
 		Name:    "a quiet connection is taken for dead",
-		File:    "waiter/line.go",
+		File:    "waiter/reader.go",
 		Old:     "asked, failing, dead = false, false, false",
 		New:     "failing, dead = false, false",
 		Package: "waiter",
@@ -140,7 +140,7 @@ var waiterMutants = []Mutant{
 	},
 	{
 		Name: "a new connection knows no names",
-		File: "waiter/line.go",
+		File: "waiter/reader.go",
 		Old: `		l.add = append(l.add, c)
 	}`,
 		New: `		_ = c
@@ -163,7 +163,7 @@ var waiterMutants = []Mutant{
 	},
 	{
 		Name:    "a master that is gone is listened to for ever",
-		File:    "waiter/line.go",
+		File:    "waiter/reader.go",
 		Old:     "if l.giveUp == nil || !l.giveUp() {",
 		New:     "if true {",
 		Package: "waiter",
@@ -261,7 +261,7 @@ var waiterMutants = []Mutant{
 	},
 	{
 		Name:    "a server that is stopped for long fills the log",
-		File:    "waiter/line.go",
+		File:    "waiter/reader.go",
 		Old:     "			if !dead {",
 		New:     "			if dead = false; !dead {",
 		Package: "waiter",
@@ -269,7 +269,7 @@ var waiterMutants = []Mutant{
 	},
 	{
 		Name:    "what was refused is not subscribed later",
-		File:    "waiter/line.go",
+		File:    "waiter/reader.go",
 		Old:     "		l.refused.add(time.Now())\n",
 		New:     "",
 		Package: "waiter",
