@@ -38,8 +38,8 @@ var waiterMutants = []Mutant{
 	{
 		Name:    "one node that listens is ready",
 		File:    "waiter/channel.go",
-		Old:     "c.confirms == h.quorum {",
-		New:     "c.confirms == 1 {",
+		Old:     "c.confirms++; c.confirms == h.quorum {",
+		New:     "c.confirms++; c.confirms == 1 {",
 		Package: "waiter",
 		Tests:   "^TestReadyWaitsForAQuorum$",
 	},
