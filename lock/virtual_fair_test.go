@@ -112,6 +112,7 @@ func TestWhoComesUpToTheHeadLooksWhenACrashedHoldersKeyEnds(t *testing.T) {
 					start := time.Now()
 					require.NoError(t, l.Unlock(bg))
 					(<-waits).after(t, start, 0, 0)
+					synctest.Wait() // it has told the nodes that it has the lock
 					second.Kill()
 					(<-next).after(t, start, ttl, ttl+lookJitter)
 				})
