@@ -278,8 +278,8 @@ var waiterMutants = []Mutant{
 	{
 		Name:    "what was refused is tried again in one command alone",
 		File:    "waiter/refused.go",
-		Old:     "		if r.times%2 == 1 {\n",
-		New:     "		if true {\n",
+		Old:     "	if r.times%2 == 1 {\n",
+		New:     "	if true {\n",
 		Package: "waiter",
 		Tests:   "^TestOneThatIsRefusedKeepsNoOtherDeaf$",
 	},
@@ -314,5 +314,13 @@ var waiterMutants = []Mutant{
 		New:     "		if true {\n			c.unready()",
 		Package: "waiter",
 		Tests:   "^TestWhoCannotHearAnyMoreIsNotReady$",
+	},
+	{
+		Name:    "what was refused is tried again after refusals alone",
+		File:    "waiter/refused.go",
+		Old:     "	if len(r.open) > 0 {\n",
+		New:     "	if false {\n",
+		Package: "waiter",
+		Tests:   "^TestManyThatWereRefusedAreAllHeard$",
 	},
 }

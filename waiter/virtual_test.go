@@ -359,6 +359,31 @@ func TestOneThatIsRefusedKeepsNoOtherDeaf(t *testing.T) {
 	})
 }
 
+// However many there are: those that are sent again are not only those of which the server has said no.
+func TestManyThatWereRefusedAreAllHeard(t *testing.T) {
+	for _, secret := range []bool{false, true} { // for good
+		inBubble(t, 1, func(t *testing.T, h *waiter.Hub, nodes []*virtual.Node, _ []redis.UniversalClient, _ *ear) {
+			var all []*waiter.Subscription
+			for i := range 2500 {
+				all = append(all, h.Subscribe(fmt.Sprint("name ", i), func(string) {}))
+			}
+			refuse(nodes)
+			nodes[0].Reboot()
+			time.Sleep(10 * time.Second)
+			nodes[0].Refuse(nil)
+			if secret {
+				refuse(nodes, "secret")
+				h.Subscribe("secret", func(string) {})
+			}
+			time.Sleep(10 * time.Second)
+			synctest.Wait()
+			for _, s := range all {
+				require.True(t, isReady(s))
+			}
+		})
+	}
+}
+
 func isReady(s *waiter.Subscription) bool {
 	select {
 	case <-s.Ready():

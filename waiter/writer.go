@@ -12,38 +12,39 @@ const maxChange = 1000
 // write makes the subscriptions match the wanted channels.
 func (l *line) write() {
 	defer l.done.Done()
-	again := time.NewTimer(0)
-	again.Stop()
-	defer again.Stop()
+	retry := time.NewTimer(0)
+	retry.Stop()
+	defer retry.Stop()
 	for {
 		select {
 		case <-l.ctx.Done():
 			return
 		case <-l.kick:
-		case <-again.C:
+		case <-retry.C:
 		}
 		for {
-			pubsub, add, drop, each := l.changes()
-			if len(add) == 0 && len(drop) == 0 && len(each) == 0 {
+			pubsub, add, drop, again := l.changes()
+			if len(add) == 0 && len(drop) == 0 && len(again) == 0 {
 				break
 			}
 			if len(add) > 0 {
 				l.subscribe(pubsub, add...)
 			}
-			for _, channel := range each {
-				l.subscribe(pubsub, channel)
+			for _, channels := range again {
+				l.subscribe(pubsub, channels...)
 			}
 			if len(drop) > 0 {
 				_ = pubsub.Unsubscribe(l.ctx, drop...)
 			}
 		}
 		if due := l.retries(); !due.IsZero() {
-			again.Reset(time.Until(due))
+			retry.Reset(time.Until(due))
 		}
 	}
 }
 
-// subscribe sends one command. The reader meets an error, too, and pubsub keeps the channels for the next connection.
+// subscribe sends one command. If it cannot, pubsub has made another connection, on which these channels are missing, or
+// will: they are sent again.
 func (l *line) subscribe(pubsub *redis.PubSub, channels ...string) {
 	err := pubsub.Subscribe(l.ctx, channels...)
 	l.mu.Lock()
@@ -53,15 +54,17 @@ func (l *line) subscribe(pubsub *redis.PubSub, channels ...string) {
 		l.refused.commands++
 	case !isRefusal(err):
 		l.refused.lose(l.sent)
+		if l.refused.retry.IsZero() {
+			l.refused.again(time.Now())
+		}
 	}
 }
 
-// changes takes up to maxChange channels to subscribe and to unsubscribe, and those to subscribe with a command each.
-func (l *line) changes() (pubsub *redis.PubSub, add, drop, each []string) {
+// changes takes up to maxChange channels to subscribe and to unsubscribe, and groups to subscribe again.
+func (l *line) changes() (pubsub *redis.PubSub, add, drop []string, again [][]string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	batch, each := l.refused.take(l.wanted, time.Now())
-	l.add = append(l.add, batch...)
+	again = l.refused.take(l.wanted, time.Now())
 	for len(l.add) > 0 && len(add) < maxChange {
 		c := l.add[0]
 		l.add = l.add[1:]
@@ -84,7 +87,7 @@ func (l *line) changes() (pubsub *redis.PubSub, add, drop, each []string) {
 			drop = append(drop, c)
 		}
 	}
-	return l.pubsub, add, drop, each
+	return l.pubsub, add, drop, again
 }
 
 // retries returns when what was refused is to be sent again; zero: nothing was.
