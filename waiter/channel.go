@@ -1,6 +1,7 @@
 package waiter
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -12,10 +13,10 @@ type channel struct {
 	subject       func(message string) string // nil: each message is a subject of its own
 	subscriptions map[*Subscription]struct{}
 
-	ready     atomic.Pointer[chan struct{}] // closed while a quorum confirms; changed with the hub's mu held
-	confirmed []bool                        // by node: it has confirmed, and the connection lasts
-	known     []bool                        // by node: it has confirmed at some time
-	confirms  int                           // that last
+	ready    atomic.Pointer[chan struct{}] // closed while a quorum confirms; changed with the hub's mu held
+	heard    [][]*line                     // by node: which lines have confirmed, and last; a Cluster may have several
+	known    []bool                        // by node: it has confirmed at some time
+	confirms int                           // nodes with a line in heard
 
 	tallies tallies
 	timer   *time.Timer // fires when the grace of a message is over
@@ -28,7 +29,7 @@ func newChannel(h *Hub, name string, subject func(string) string) *channel {
 		name:          name,
 		subject:       subject,
 		subscriptions: make(map[*Subscription]struct{}),
-		confirmed:     make([]bool, len(h.nodes)),
+		heard:         make([][]*line, len(h.nodes)),
 		known:         make([]bool, len(h.nodes)),
 	}
 	c.unready()
@@ -43,39 +44,47 @@ func (c *channel) unready() {
 	c.ready.Store(&ready)
 }
 
-// confirm records that a node has confirmed the subscription. A second confirmation comes after a
+// confirm records that a line's server has confirmed the subscription. A second confirmation of a node comes after a
 // broken connection, and messages may have been lost.
-func (h *Hub) confirm(node int, name string) {
+func (h *Hub) confirm(l *line, name string) {
 	h.mu.Lock()
 	c := h.channels[name]
 	if c == nil {
 		h.mu.Unlock()
 		return
 	}
-	if !c.confirmed[node] {
-		c.confirmed[node] = true
-		if c.confirms++; c.confirms == h.quorum {
-			close(*c.ready.Load())
+	if heard := &c.heard[l.node]; !slices.Contains(*heard, l) {
+		if *heard = append(*heard, l); len(*heard) == 1 {
+			if c.confirms++; c.confirms == h.quorum {
+				close(*c.ready.Load())
+			}
 		}
 	}
-	if !c.known[node] {
-		c.known[node] = true
+	if !c.known[l.node] {
+		c.known[l.node] = true
 		h.mu.Unlock()
 		return
 	}
 	c.wake([]string{""}) // unlocks
 }
 
-// lose records that the connection to a node has broken on which these channels were subscribed.
-func (h *Hub) lose(node int, names []string) {
+// lose records that a line does not hear these channels any more.
+func (h *Hub) lose(l *line, names ...string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, name := range names {
 		c := h.channels[name]
-		if c == nil || !c.confirmed[node] {
+		if c == nil {
 			continue
 		}
-		c.confirmed[node] = false
+		i := slices.Index(c.heard[l.node], l)
+		if i < 0 {
+			continue
+		}
+		c.heard[l.node] = slices.Delete(c.heard[l.node], i, i+1)
+		if len(c.heard[l.node]) > 0 {
+			continue
+		}
 		if c.confirms == h.quorum {
 			c.unready()
 		}

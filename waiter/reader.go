@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -32,6 +33,9 @@ func (l *line) read() {
 			patience = pongWithin
 		}
 		message, err := pubsub.ReceiveTimeout(l.ctx, patience)
+		if asked && l.isPingRefused(err) {
+			message, err = new(redis.Pong), nil // an answer all the same
+		}
 		if err == nil {
 			asked, failing, dead = false, false, false
 			pause.Reset()
@@ -72,7 +76,10 @@ func (l *line) read() {
 			continue
 		}
 		asked = true
-		if err := pubsub.Ping(l.ctx); err != nil && !isRefusal(err) {
+		switch err := pubsub.Ping(l.ctx); {
+		case isRefusal(err):
+			asked = false // there is no connection, and the server wants none
+		case err != nil:
 			l.lost() // pubsub may have mended it by a new connection
 		}
 	}
@@ -83,6 +90,7 @@ func (l *line) isOver() bool {
 	if l.giveUp == nil || !l.giveUp() {
 		return false
 	}
+	l.lost()
 	l.end()
 	return true
 }
@@ -103,6 +111,7 @@ func (l *line) isOverWhenQuiet(pubsub *redis.PubSub) bool {
 	if !l.resettle() {
 		return false
 	}
+	l.lost()
 	l.end()
 	return true
 }
@@ -111,6 +120,17 @@ func (l *line) isOverWhenQuiet(pubsub *redis.PubSub) bool {
 func isRefusal(err error) bool {
 	var refusal redis.Error
 	return errors.As(err, &refusal)
+}
+
+// isPingRefused reports whether err is the answer to a ping that is in flight: a user may have no right to it, and a server
+// may have no such command, or be busy. Refusals of other commands come this way, too.
+func (l *line) isPingRefused(err error) bool {
+	if !isRefusal(err) {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refused.commands == 0 || strings.Contains(strings.ToLower(err.Error()), "'ping'")
 }
 
 // isSilence reports whether err means that nothing came on an intact connection.
@@ -148,11 +168,14 @@ func (l *line) failed(err error) (intact bool) {
 func (l *line) receive(message any) {
 	switch m := message.(type) {
 	case *redis.Subscription:
-		if m.Kind == "subscribe" {
+		switch m.Kind {
+		case "subscribe":
 			l.mu.Lock()
 			l.refused.confirm(m.Channel)
 			l.mu.Unlock()
-			l.hub.confirm(l.node, m.Channel)
+			l.hub.confirm(l, m.Channel)
+		case "unsubscribe":
+			l.hub.lose(l, m.Channel)
 		}
 	case *redis.Message:
 		if l.news == nil || l.news(m.Channel, m.Payload) {
@@ -161,16 +184,14 @@ func (l *line) receive(message any) {
 	}
 }
 
-// lost records that the connection is lost: no channel is heard until it is confirmed again. Called by the reader, which
-// reads the confirmations, too.
+// lost records that the connection is lost: the line hears no channel until it is confirmed again. Called by the reader,
+// which reads the confirmations, too.
 func (l *line) lost() {
 	l.mu.Lock()
 	channels := slices.Collect(maps.Keys(l.sent))
 	l.refused.lose(l.sent)
 	l.mu.Unlock()
-	if l.news == nil { // no other line hears them
-		l.hub.lose(l.node, channels)
-	}
+	l.hub.lose(l, channels...)
 }
 
 // renew replaces a dead connection by a new one.

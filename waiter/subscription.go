@@ -12,8 +12,7 @@ type Subscription struct {
 // Ready is closed while a quorum of nodes confirms the subscription: messages published from
 // then on are not missed, as long as the connections last. Earlier messages may have been missed:
 // look again after Ready. If no quorum is left, as connections have broken, Ready returns another
-// channel, which is open until there is one again; a Cluster counts as heard once it was. It costs
-// no mutex.
+// channel, which is open until there is one again. It costs no mutex.
 func (s *Subscription) Ready() <-chan struct{} { return *s.channel.ready.Load() }
 
 // Close ends the interest. It does not wait for a wake-up that has begun.

@@ -1,11 +1,15 @@
 package waiter_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -419,4 +423,92 @@ func TestWhoCannotHearAnyMoreIsNotReady(t *testing.T) {
 			require.Positive(t, e.count(""), "messages may have been missed")
 		})
 	}
+}
+
+// In a Cluster, too.
+func TestWhoCannotHearAClusterAnyMoreIsNotReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := virtual.StartN(t, 1)
+		virtual.NewCluster(nodes)
+		client := virtual.NewHost(nodes).Cluster(t)
+		require.NoError(t, client.Ping(bg).Err())
+		h := newHub(t, client)
+		s, _ := listen(t, h, "payments")
+		synctest.Wait()
+		refuse(nodes)
+		nodes[0].Reboot()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.False(t, isReady(s))
+		nodes[0].Refuse(nil)
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		require.True(t, isReady(s))
+	})
+}
+
+// A user without rights to PING hears all the same, and at once. The connection is there, as long as it answers.
+func TestARefusedPingIsAnAnswer(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, h *waiter.Hub, nodes []*virtual.Node, clients []redis.UniversalClient, e *ear) {
+		var pings atomic.Int32
+		nodes[0].Refuse(func(args []string) bool {
+			isPing := args[0] == "PING"
+			if isPing {
+				pings.Add(1)
+			}
+			return isPing
+		})
+		for i := range 50 {
+			time.Sleep(3*time.Second + time.Duration(i)*20*time.Millisecond) // pings come every 3 s
+			message := fmt.Sprint("released ", i)
+			say(t, clients, message)
+			require.Equal(t, 1, e.count(message), message)
+		}
+		require.Greater(t, pings.Load(), int32(40))
+		require.Zero(t, e.count(""), "the connection is kept")
+		require.Len(t, nodes[0].Commands(virtual.Name("SUBSCRIBE")), 1)
+	})
+}
+
+// failsOnce is a connection on which one write fails: the first with that in it.
+type failsOnce struct {
+	net.Conn
+	with   string
+	failed *atomic.Bool
+}
+
+func (c failsOnce) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), c.with) && c.failed.CompareAndSwap(false, true) {
+		return 0, &net.OpError{Op: "write", Net: "tcp", Err: syscall.EPIPE}
+	}
+	return c.Conn.Write(p)
+}
+
+// Who subscribes may be the first to find a connection broken. The channel is subscribed on the next one, and what was
+// subscribed is heard there, too.
+func TestASubscriptionThatCouldNotBeWrittenIsMadeLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var failed atomic.Bool
+		options := virtual.NewHost(virtual.StartN(t, 1)).Clients(t)[0].(*redis.Client).Options()
+		dial := options.Dialer
+		options.Dialer = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dial(ctx, network, address)
+			return failsOnce{conn, "payments", &failed}, err
+		}
+		client := redis.NewClient(options)
+		t.Cleanup(func() { _ = client.Close() })
+		h := newHub(t, client)
+		_, orders := listen(t, h, "orders")
+		payments := new(ear)
+		s := h.Subscribe("payments", payments.wake)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		require.True(t, failed.Load())
+		require.True(t, isReady(s))
+		for channel, e := range map[string]*ear{"orders": orders, "payments": payments} {
+			publish(t, client, channel, "released")
+			synctest.Wait()
+			require.Equal(t, 1, e.count("released"), channel)
+		}
+	})
 }

@@ -3,6 +3,7 @@ package virtual
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -79,7 +80,7 @@ func (n *Node) hook(c *server.Peer, name string, args ...string) bool {
 	n.mu.Unlock()
 	switch {
 	case refused != nil && refused(append([]string{name}, args...)):
-		c.WriteError("NOPERM this user has no permissions to run it")
+		c.WriteError("NOPERM this user has no permissions to run the '" + strings.ToLower(name) + "' command")
 	case mute && name == "PUBLISH":
 		c.WriteInt(1)
 	case cluster != nil && cluster.answer(n, c, name, args):
