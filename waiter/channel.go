@@ -68,28 +68,38 @@ func (h *Hub) confirm(l *line, name string) {
 	c.wake([]string{""}) // unlocks
 }
 
-// lose records that a line does not hear these channels any more.
-func (h *Hub) lose(l *line, names ...string) {
+// unconfirm records that a line's server has confirmed that the channel is not subscribed there any more.
+func (h *Hub) unconfirm(l *line, name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, name := range names {
-		c := h.channels[name]
-		if c == nil {
-			continue
-		}
-		i := slices.Index(c.heard[l.node], l)
-		if i < 0 {
-			continue
-		}
-		c.heard[l.node] = slices.Delete(c.heard[l.node], i, i+1)
-		if len(c.heard[l.node]) > 0 {
-			continue
-		}
-		if c.confirms == h.quorum {
-			c.unready()
-		}
-		c.confirms--
+	if c := h.channels[name]; c != nil {
+		c.lose(l)
 	}
+}
+
+// lose records that a line hears nothing: its connection is lost.
+func (h *Hub) lose(l *line) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, c := range h.channels {
+		c.lose(l)
+	}
+}
+
+// lose records that a line does not hear the channel. Called with the hub's mu held.
+func (c *channel) lose(l *line) {
+	heard := &c.heard[l.node]
+	i := slices.Index(*heard, l)
+	if i < 0 {
+		return
+	}
+	if *heard = slices.Delete(*heard, i, i+1); len(*heard) > 0 {
+		return
+	}
+	if c.confirms == c.hub.quorum {
+		c.unready()
+	}
+	c.confirms--
 }
 
 // publish records that a node has published message.

@@ -3,9 +3,7 @@ package waiter
 import (
 	"errors"
 	"log/slog"
-	"maps"
 	"net"
-	"slices"
 	"strings"
 	"time"
 
@@ -175,7 +173,7 @@ func (l *line) receive(message any) {
 			l.mu.Unlock()
 			l.hub.confirm(l, m.Channel)
 		case "unsubscribe":
-			l.hub.lose(l, m.Channel)
+			l.hub.unconfirm(l, m.Channel)
 		}
 	case *redis.Message:
 		if l.news == nil || l.news(m.Channel, m.Payload) {
@@ -188,10 +186,9 @@ func (l *line) receive(message any) {
 // which reads the confirmations, too.
 func (l *line) lost() {
 	l.mu.Lock()
-	channels := slices.Collect(maps.Keys(l.sent))
 	l.refused.lose(l.sent)
 	l.mu.Unlock()
-	l.hub.lose(l, channels...)
+	l.hub.lose(l)
 }
 
 // renew replaces a dead connection by a new one.
