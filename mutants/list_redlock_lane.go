@@ -215,4 +215,12 @@ var redlockLaneMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestALockIsKeptNoLongerThoughItsSlotMoves$",
 	},
+	{
+		Name:    "a removal that waits for the end of a move is tried again more and more rarely",
+		File:    "redlock/pending.go",
+		Old:     "	case o.apart: ",
+		New:     "	case false: ",
+		Package: "redlock",
+		Tests:   "^TestARemovalIsDoneAsSoonAsASlotHasMoved$",
+	},
 }

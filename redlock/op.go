@@ -29,6 +29,7 @@ type op struct {
 	stray  bool  // the ClusterClient is to find the server
 	narrow bool  // only the first key is to be touched
 	halved bool  // and that was a part of a removal, all of which is still owed
+	apart  bool  // a removal, as far as it is owed because the keys are apart
 
 	told   bool // what the node said; guarded by ballot.mu
 	missed bool // Motion.Missed was called; guarded by ballot.mu
@@ -155,6 +156,7 @@ func (o *op) settle(n *node, reply any, err error) (owes bool) {
 		m.Footprint.removed(int(o.node))
 	}
 	a.Err = n.blame(a.Err)
+	o.apart = m.Removes && (isPassing(err) || o.halved)
 	if m.Removes && isPassing(err) && time.Now().Before(o.ballot.start.Add(n.lane.timeout)) {
 		deferred := a // a itself stays on the stack
 		o.deferred = &deferred

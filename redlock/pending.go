@@ -17,7 +17,7 @@ import (
 type pendingReleases struct {
 	ops   []*op
 	timer *time.Timer
-	armed bool
+	due   time.Time // when they are tried again; zero: not as yet
 	open  int       // those of keys that may still be created, wherever they wait; 0 once the node answers
 	count uint64    // identifies the ops in open: they carry it
 	last  time.Time // when something was last owed
@@ -25,6 +25,7 @@ type pendingReleases struct {
 }
 
 const (
+	minPause = 50 * time.Millisecond
 	maxPause = time.Second
 	// maxOpen bounds the removals that stay pending for as long as a node is silent.
 	maxOpen = maxFlight
@@ -36,7 +37,7 @@ var counts atomic.Uint64
 func (d *pendingReleases) init(l *lane) {
 	d.count = counts.Add(1)
 	d.pause = backoff.NewExponentialBackOff(
-		backoff.WithInitialInterval(50*time.Millisecond),
+		backoff.WithInitialInterval(minPause),
 		backoff.WithMaxInterval(maxPause),
 		backoff.WithMaxElapsedTime(0),
 	)
@@ -89,11 +90,22 @@ func (l *lane) pend(o *op) bool {
 	}
 	d.last = now
 	d.ops = append(d.ops, o)
-	if !d.armed {
-		d.armed = true
-		d.timer.Reset(d.pause.NextBackOff())
+	switch {
+	case o.apart: // the server answers, and is ready at any moment
+		d.wake(now, minPause)
+	case d.due.IsZero():
+		d.wake(now, d.pause.NextBackOff())
 	}
 	return true
+}
+
+// wake has what is pending be tried again after a pause, or earlier if it is due before that. Called with the lane's mu
+// held.
+func (d *pendingReleases) wake(now time.Time, pause time.Duration) {
+	if due := now.Add(pause); d.due.IsZero() || due.Before(d.due) {
+		d.due = due
+		d.timer.Reset(pause)
+	}
 }
 
 // collect tries the pending removals again.
@@ -114,7 +126,7 @@ func (l *lane) collect() {
 		due = append(due, o)
 	}
 	l.pending.ops = nil
-	l.pending.armed = false
+	l.pending.due = time.Time{}
 	l.mu.Unlock()
 	for _, o := range over {
 		o.conclude()

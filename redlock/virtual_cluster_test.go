@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
@@ -204,6 +205,38 @@ func TestAMasterThatIsBackIsFoundBehindItsReplica(t *testing.T) {
 				require.True(t, won(t, g, "others still"))
 				require.LessOrEqual(t, time.Since(start), 2*timeout)
 			})
+		})
+	}
+}
+
+// While a slot moves, what needs several of its keys is refused. A removal is done as soon as they are together again,
+// however long that took.
+func TestARemovalIsDoneAsSoonAsASlotHasMoved(t *testing.T) {
+	for _, moves := range []time.Duration{30 * time.Millisecond, 300 * time.Millisecond, 10 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			nodes := virtual.StartN(t, 1)
+			cluster := virtual.NewCluster(nodes)
+			client := virtual.NewHost(nodes).Cluster(t)
+			g := groupOf(t, timeout, []redis.UniversalClient{client})
+			require.NoError(t, g.Handshake(bg))
+			h := newHold(t, g, "orders")
+			b := g.Vote(h.acquire())
+			require.NoError(t, b.Wait(bg))
+			require.True(t, b.Won())
+			cluster.Part(true)
+			m := h.release()
+			m.Call = m.Removal(true, false) // needs two keys
+			m.Removal = func(bool, bool) lua.Call { return m.Call }
+			g.Vote(m)
+			time.Sleep(moves)
+			synctest.Wait()
+			holder, _ := nodes[0].Holder(h.keys.Lock)
+			require.Equal(t, h.id, holder)
+			cluster.Part(false)
+			time.Sleep(60 * time.Millisecond)
+			synctest.Wait()
+			holder, _ = nodes[0].Holder(h.keys.Lock)
+			require.Empty(t, holder, "it moved for %v", moves)
 		})
 	}
 }

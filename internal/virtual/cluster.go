@@ -22,6 +22,7 @@ type Cluster struct {
 	mu     sync.Mutex
 	master int
 	left   []int // nodes that know of no slot
+	parted bool  // the keys of each slot are at different servers
 }
 
 // NewCluster makes a Cluster of nodes, the first of which is the master.
@@ -40,6 +41,14 @@ func (c *Cluster) Promote(node int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.master = node
+}
+
+// Part has the slots move, with some of their keys at one server and some at another, or ends that: what needs several
+// keys cannot run meanwhile.
+func (c *Cluster) Part(on bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.parted = on
 }
 
 // Leave has a node, which goes on to answer, know nothing of the Cluster any more.
@@ -92,6 +101,8 @@ func (c *Cluster) answer(n *Node, p *server.Peer, name string, args []string) bo
 		p.WriteError("CLUSTERDOWN Hash slot not served")
 	case c.nodes[c.master] != n:
 		p.WriteError("MOVED 0 " + c.nodes[c.master].name)
+	case c.parted && args[1] != "0" && args[1] != "1":
+		p.WriteError("TRYAGAIN Multiple keys request during rehashing of slot")
 	default:
 		return false
 	}
