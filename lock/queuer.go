@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -151,15 +152,19 @@ func (q *queuer) wait(d *denial) error {
 	}
 	// Signs of life make the nodes wake a free lock's head, and everybody looks now and then. Only
 	// the end of a crashed holder needs a timer, and only the head looks for it.
-	pause := idlePoll
-	switch {
-	case q.next && d.free > 0:
-		pause = min(pause, d.free)
-	case q.dying > 0:
-		pause = q.dying
-	case q.next && !c.listening():
-		pause = deafPoll // a node gives it 0.3 s to listen
-	case q.engine.set.sign() <= idlePoll:
+	pause, looks := idlePoll, q.engine.set.sign() > idlePoll
+	in := func(d time.Duration) {
+		if d > 0 {
+			pause, looks = min(pause, d), true
+		}
+	}
+	if q.next {
+		in(cmp.Or(d.free, d.ttl)) // a node to which the last grant has not come hides when a quorum may be free
+		if !c.listening() {
+			in(deafPoll) // a node gives it 0.3 s to listen once the lock is free
+		}
+	}
+	if in(q.dying); !looks {
 		return q.sleep(wake, nil, 0)
 	}
 	// Up to 10 ms later, of which a node has added up to one: it tells what is left in whole milliseconds.

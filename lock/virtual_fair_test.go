@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/fair"
@@ -118,6 +120,74 @@ func TestWhoComesUpToTheHeadLooksWhenACrashedHoldersKeyEnds(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// It does, too, if a node to which the holder's grant has not come is among the first to answer: as far as that node knows,
+// the lock is free.
+func TestAHeadLooksWhenTheKeyOfABareQuorumEnds(t *testing.T) {
+	for _, kind := range []string{"fair", "writer", "permit"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+				const ttl, trip = 300 * time.Millisecond, time.Millisecond
+				lockOf := func(p *process) lock.Locker {
+					return p.lockOf(kind, lock.WithTTL(ttl), lock.WithWaiterHeartbeat(beat))
+				}
+				l := w.lock(lockOf(w.process()))
+				second := w.process()
+				waits := wait(bg, lockOf(second))
+				synctest.Wait()
+				next := wait(bg, lockOf(w.process()))
+				time.Sleep(20*time.Second + beat/16)
+				second.Cut(2, true)
+				start := time.Now()
+				require.NoError(t, l.Unlock(bg))
+				(<-waits).after(t, start, 0, 0)
+				second.Kill()
+				w.nodes[1].SetDelay(trip, 0)
+				(<-next).after(t, start, ttl, ttl+lookJitter+5*trip)
+			})
+		})
+	}
+}
+
+// The head of a queue that cannot hear looks before the nodes give its turn to the next one, for however short a time the lock
+// is free.
+func TestAHeadThatCannotHearKeepsItsTurn(t *testing.T) {
+	for _, kind := range []string{"fair", "writer", "permit"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				each(w.nodes, func(n *virtual.Node) { n.SetDelay(200*time.Microsecond, 200*time.Microsecond) })
+				ctx, cancel := context.WithCancel(bg)
+				defer cancel()
+				var busy sync.WaitGroup
+				for range 2 { // one waits while the other one has it
+					p := w.process()
+					busy.Go(func() {
+						for ctx.Err() == nil {
+							if l, err := p.lockOf(kind).Lock(ctx); err == nil {
+								time.Sleep(60 * time.Millisecond)
+								assert.NoError(t, l.Unlock(bg))
+							}
+						}
+					})
+				}
+				time.Sleep(time.Second)
+				each(w.nodes, func(n *virtual.Node) { n.Refuse(virtual.Name("SUBSCRIBE")) })
+				deaf := w.process().lockOf(kind)
+				for range 5 {
+					within, over := context.WithTimeout(bg, time.Second)
+					l, err := deaf.Lock(within)
+					over()
+					if assert.NoError(t, err) {
+						assert.NoError(t, l.Unlock(bg))
+					}
+					time.Sleep(37 * time.Millisecond)
+				}
+				cancel()
+				busy.Wait()
+			})
+		})
 	}
 }
 

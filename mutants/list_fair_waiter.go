@@ -219,8 +219,8 @@ var fairWaiterMutants = []Mutant{
 	{
 		Name:    "the head does not wait for the holder's end",
 		File:    "lock/queuer.go",
-		Old:     "case q.next && d.free > 0:",
-		New:     "case q.next && d.free < 0:",
+		Old:     "in(cmp.Or(d.free, d.ttl))",
+		New:     "in(cmp.Or(0*d.free, 0*d.ttl))",
 		Package: "lock",
 		Tests:   "^TestHeadLooksWhenACrashedHoldersKeyEnds$",
 	},
@@ -257,5 +257,21 @@ var fairWaiterMutants = []Mutant{
 `,
 		Package: "lock",
 		Tests:   "^TestWakeUpThatCameWithoutAConnectionCostsNoSignOfLife$",
+	},
+	{
+		Name:    "the head does not look as long as a node hides the holder's end",
+		File:    "lock/queuer.go",
+		Old:     "in(cmp.Or(d.free, d.ttl))",
+		New:     "in(cmp.Or(d.free, 0*d.ttl))",
+		Package: "lock",
+		Tests:   "^TestAHeadLooksWhenTheKeyOfABareQuorumEnds$",
+	},
+	{
+		Name:    "a head that cannot hear waits for the holder's end",
+		File:    "lock/queuer.go",
+		Old:     "			in(deafPoll)",
+		New:     "			in(0 * deafPoll)",
+		Package: "lock",
+		Tests:   "^TestAHeadThatCannotHearKeepsItsTurn$",
 	},
 }
