@@ -124,11 +124,18 @@ func (c *Client) logGuarded() {
 	if c.guard == 0 {
 		return
 	}
-	var out []string
+	var out, unguarded []string
 	for _, n := range c.Health(context.Background()) {
-		if errors.Is(n.Err, ErrRestarted) {
+		switch {
+		case lua.IsUnguarded(n.Err):
+			unguarded = append(unguarded, n.Address)
+		case errors.Is(n.Err, ErrRestarted):
 			out = append(out, n.Address)
 		}
+	}
+	if len(unguarded) > 0 {
+		c.journal.Warn("lock: nodes that do not tell their uptime never vote, because of the restart guard; it needs INFO",
+			"nodes", unguarded, "guard", c.guard)
 	}
 	if len(out) > 0 {
 		c.journal.Warn("lock: nodes that started recently do not vote yet, because of the restart guard",

@@ -19,6 +19,9 @@ type contender struct {
 	late    time.Time // when to wait no longer for the confirmation of the subscription
 	checked bool      // an attempt was made after the subscription was confirmed
 	refused bool      // because somebody had the lock: the nodes let this client ask
+	holder  string    // who had the lock when it last began to wait for a message; "": it did not
+	woken   bool      // and it was woken since
+	untold  bool      // somebody has ended a hold without a message
 }
 
 func (c *contender) try() (*Lease, *denial, error) {
@@ -86,9 +89,10 @@ func (c *contender) wait(d *denial) error {
 	case !d.sure:
 		return c.rest(wake, c.backOff())
 	}
+	c.notice(d)
 	// Waiters must not all try at once, nor at the very moment the key expires.
 	pause := poll - rand.N(poll/3)
-	if c.behind == nil && !isClosed(wakes.Ready()) {
+	if c.behind == nil && (c.untold || !isClosed(wakes.Ready())) {
 		// The process that has it is to leave it alone for so long now and then.
 		c.sayDeaf()
 		pause = deafLook - rand.N(deafLook/5)
@@ -100,10 +104,24 @@ func (c *contender) wait(d *denial) error {
 	if err := c.sleep(wake, nil, pause); err != nil {
 		return err
 	}
-	if !time.Now().Before(until) {
+	if c.woken = time.Now().Before(until); !c.woken {
 		c.place.lookAgain()
 	}
 	return nil
+}
+
+// notice finds out whether somebody ends holds without a word, for want of the right to publish for instance: another
+// one has the lock by now, and no message came. To hear would be of no use then. A key that has ended by itself looks
+// the same, until the next message.
+func (c *contender) notice(d *denial) {
+	if c.woken {
+		c.untold = false
+	} else if c.holder != "" && d.holder != c.holder {
+		c.untold = true
+	}
+	if c.holder = d.holder; c.behind != nil {
+		c.holder = ""
+	}
 }
 
 // sayDeaf tells the process that has the lock that somebody waits who cannot hear. It does not wait.

@@ -263,13 +263,22 @@ func TestGuardedNodeThatTellsNoUptimeDoesNotVote(t *testing.T) {
 	t.Parallel()
 	forEachKind(t, func(t *testing.T, kind newLocker) {
 		servers := redistest.StartN(t, 1)
+		log := new(logbook)
 		c, err := lock.NewClient([]redis.UniversalClient{servers[0].Client(t, redistest.WithoutInfo(t, servers))},
-			lock.WithTTL(time.Second), lock.WithRestartGuard(time.Second), unhurried)
+			lock.WithTTL(time.Second), lock.WithRestartGuard(time.Second), unhurried,
+			log.option())
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, c.Close()) })
 		_, err = try(t, kind(c))
 		require.ErrorIs(t, err, redlock.ErrRestarted)
 		require.ErrorContains(t, err, "does not tell its uptime")
+		within, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		_, err = kind(c).Lock(within) // it will not be any older
+		require.NoError(t, within.Err())
+		require.ErrorContains(t, err, "does not tell its uptime")
+		require.Len(t, log.lines("never vote"), 1)
+		require.Empty(t, log.lines("started recently"))
 	})
 }
 

@@ -16,8 +16,9 @@ import (
 //	}
 //
 // It is false once the lease is over, and under [WithoutOwner]. A lease to read counts, and so does
-// a permit. Holds compares names, not clients: if two clients have different locks of one name,
-// look at the lease that [FromContext] returns.
+// a permit. Holds compares names as they were given, although "{orders}" is another name of the lock called
+// "orders". It does not compare clients: if two clients have different locks of one name, look at the lease that
+// [FromContext] returns.
 func Holds(ctx context.Context, name string) bool {
 	if held, _ := ctx.Value(holdsKey{name}).(bool); held {
 		return true

@@ -2,6 +2,7 @@ package lock
 
 import (
 	"context"
+	"time"
 
 	"github.com/holdfast-go/holdfast/internal/hook"
 )
@@ -22,7 +23,14 @@ func init() {
 		h.mu.Lock()
 		ttl := h.ttl
 		h.mu.Unlock()
-		_, err := h.extend(ctx, ttl)
-		return err
+		validity, err := h.extend(ctx, ttl)
+		if err != nil {
+			return err
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.prolong(validity, time.Now())
+		h.schedule()
+		return nil
 	}
 }

@@ -108,6 +108,15 @@ type renewal struct {
 	missing   []bool // nodes that could have the hold again; nil: none
 }
 
+// prolong moves the deadlines of the leases that are renewed. Called with mu held.
+func (t *tenure) prolong(validity, now time.Time) {
+	for l := range t.leases() {
+		if l.valid(now) && l.wantsRenewal(now) && validity.After(l.deadline) {
+			l.deadline = validity
+		}
+	}
+}
+
 // decided handles the decision.
 func (r *renewal) decided(b *redlock.Ballot) {
 	t := r.tenure
@@ -137,11 +146,7 @@ func (r *renewal) decided(b *redlock.Ballot) {
 	switch {
 	case renewed:
 		t.confirm(validity)
-		for l := range t.leases() {
-			if l.valid(now) && l.wantsRenewal(now) && validity.After(l.deadline) {
-				l.deadline = validity
-			}
-		}
+		t.prolong(validity, now)
 		t.renewAt = b.Start().Add(t.beat())
 		t.mending = false
 		if t.uneven {

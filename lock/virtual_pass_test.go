@@ -723,7 +723,7 @@ func TestAProcessThatSeemsAloneLeavesAChanceNowAndThen(t *testing.T) {
 
 // Whoever cannot hear says so by a mark, and looks often enough to find the name free then.
 func TestAProcessThatCannotHearHasItsTurn(t *testing.T) {
-	for _, deaf := range []string{"to all nodes", "to a quorum", "any more"} {
+	for _, deaf := range []string{"to all nodes", "to a quorum", "any more", "though it is subscribed"} {
 		t.Run(deaf, func(t *testing.T) {
 			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
 				ctx, cancel := context.WithTimeout(bg, 5*time.Minute)
@@ -752,13 +752,21 @@ func TestAProcessThatCannotHearHasItsTurn(t *testing.T) {
 					require.NoError(t, err)
 					require.NoError(t, l.Unlock(bg))
 				}
-				each(refuse, func(n *virtual.Node) { n.Refuse(virtual.Name("SUBSCRIBE")) })
+				if deaf == "though it is subscribed" { // whoever has the name has no right to publish
+					each(w.nodes, func(n *virtual.Node) { n.Mute(true) })
+				} else {
+					each(refuse, func(n *virtual.Node) { n.Refuse(virtual.Name("SUBSCRIBE")) })
+				}
 				if deaf == "any more" {
 					other.Reset()
 				}
 				for range 5 {
 					start := time.Now()
-					within, over := context.WithTimeout(bg, 4*time.Second) // a poll, a chance, and half a second
+					patience := 4 * time.Second // a poll, a chance, and half a second
+					if deaf == "though it is subscribed" {
+						patience += 3 * time.Second // another poll: it has to find that out
+					}
+					within, over := context.WithTimeout(bg, patience)
 					l, err := other.mutex().Lock(within)
 					over()
 					require.NoError(t, err, "after %v", time.Since(start))

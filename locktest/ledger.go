@@ -98,6 +98,19 @@ func (l *ledger) last(name string, host *virtual.Host) *lock.Lease {
 	return nil
 }
 
+// besides returns the leases of the process of e that are not over, other than that of e's hold.
+func (l *ledger) besides(e entry) []*lock.Lease {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var others []*lock.Lease
+	for _, other := range l.entries {
+		if other.host == e.host && other.lease.ID() != e.lease.ID() && other.lease.Err() == nil {
+			others = append(others, other.lease)
+		}
+	}
+	return others
+}
+
 // disown forgets a lease, which is the Fake's own.
 func (l *ledger) disown(lease *lock.Lease) {
 	l.mu.Lock()

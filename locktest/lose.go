@@ -36,7 +36,8 @@ func (f *Fake) Lease(name string) *lock.Lease {
 //   - [lock.ReasonGone]: its keys are deleted on every node. Others that share the lock, as readers
 //     or by permits, lose it as well.
 //   - [lock.ReasonNotRenewed]: its process cannot reach any node until the lease ends. Other leases
-//     of that process may go the same way. In bubbles only.
+//     of that process may go the same way, but not before it, if their TTL is as long and they are renewed. In
+//     bubbles only.
 //   - [lock.ReasonExpired]: the time of a lease without a watchdog passes. In bubbles only.
 //
 // The program itself causes the other reasons: by ending its contexts, or by WithMaxHold and
@@ -73,6 +74,9 @@ func (f *Fake) Lose(lease Lease, reason lock.Reason) {
 		f.t.Fatalf("locktest: Lose: the lease of %q does not expire: it is renewed, unless it is taken WithoutWatchdog", e.lease.Name())
 	case err == nil:
 		f.t.Fatalf("locktest: Lose: the lease of %q is still valid", e.lease.Name())
+	case errors.Is(err, lock.ErrReleased):
+		f.t.Fatalf("locktest: Lose: the program has given back the lease of %q before it was lost, maybe because another one ended: %v",
+			e.lease.Name(), err)
 	case errors.As(err, &over) && over.Reason != reason:
 		f.t.Fatalf("locktest: Lose: the lease of %q has ended for another reason: %v", e.lease.Name(), err)
 	}
@@ -105,9 +109,16 @@ func (f *Fake) remove(e entry) {
 	f.t.Fatalf("locktest: Lose: the nodes were asked, and %q is still held: %v", e.lease.Name(), err)
 }
 
-// isolate cuts e's process off from all nodes until the lease has ended.
+// isolate cuts e's process off from all nodes until the lease has ended. The program may give that back when another one
+// ends, so the others are renewed first, and later than e's.
 func (f *Fake) isolate(e entry) {
 	f.settle()
+	if others := f.ledger.besides(e); len(others) > 0 {
+		f.Advance(time.Millisecond)
+		for _, other := range others {
+			_ = hook.Provided.Renew(context.Background(), other) // it may be a fixed one
+		}
+	}
 	var cut []int
 	for i := range f.nodes {
 		if !e.host.IsCut(i) {

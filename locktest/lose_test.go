@@ -3,6 +3,7 @@ package locktest_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -10,6 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/fair"
 	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/locktest"
+	"github.com/holdfast-go/holdfast/multi"
 	"github.com/holdfast-go/holdfast/readwrite"
 	"github.com/holdfast-go/holdfast/reentrant"
 	"github.com/holdfast-go/holdfast/semaphore"
@@ -248,4 +250,39 @@ func TestLossForAnotherReasonIsRefused(t *testing.T) {
 		})
 		require.True(t, contains(failures, "has ended for another reason"), failures)
 	})
+}
+
+// The program gives back a lease when another one is lost, as with nested locks or several names. The one that was chosen
+// is lost first all the same.
+func TestTheChosenOneOfSeveralLeasesIsLostFirst(t *testing.T) {
+	for _, gap := range []time.Duration{0, time.Second} {
+		for _, which := range []string{"outer", "inner", "a", "b"} {
+			synctest.Test(t, func(t *testing.T) {
+				f := locktest.NewN(t, 3)
+				ctx, cancel := context.WithCancel(bg)
+				nested := make(chan error, 1)
+				go func() {
+					outer, inner := reentrant.New(f.Client(), "outer"), fair.New(f.Client(), "inner")
+					nested <- outer.Do(ctx, func(ctx context.Context) error {
+						time.Sleep(gap)
+						return inner.Do(ctx, func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) })
+					})
+				}()
+				several := make(chan error, 1)
+				go func() {
+					m := multi.New(reentrant.New(f.Client(), "a"), fair.New(f.Client(), "b"))
+					several <- m.Do(ctx, func(ctx context.Context) error { <-ctx.Done(); return context.Cause(ctx) })
+				}()
+				f.Advance(20 * time.Second)
+				f.Lose(f.Lease(which), lock.ReasonNotRenewed)
+				lost, kept := nested, several
+				if which == "a" || which == "b" {
+					lost, kept = several, nested
+				}
+				require.ErrorIs(t, <-lost, lock.ErrLost)
+				cancel()
+				<-kept
+			})
+		}
+	}
 }

@@ -111,6 +111,12 @@ func IsRestarted(err error) bool {
 	return err != nil && strings.HasPrefix(err.Error(), "RESTARTED")
 }
 
+// IsUnguarded reports whether a server refused to grant because it does not tell since when it is up: a restart guard
+// needs that.
+func IsUnguarded(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "does not tell its uptime")
+}
+
 // Millis rounds d up to whole milliseconds: a key must not expire before the validity that was
 // computed from d.
 func Millis(d time.Duration) int64 {

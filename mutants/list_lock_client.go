@@ -250,4 +250,20 @@ var lockClientMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestNodesThatRefuseToGrantDoNotVote$",
 	},
+	{
+		Name:    "a node that never votes is said to have started recently",
+		File:    "lock/client.go",
+		Old:     "		case lua.IsUnguarded(n.Err):\n			unguarded = append(unguarded, n.Address)\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestGuardedNodeThatTellsNoUptimeDoesNotVote$",
+	},
+	{
+		Name:    "a node that does not tell its uptime is waited for",
+		File:    "redlock/handshake.go",
+		Old:     ", \"does not tell its uptime\",",
+		New:     ",",
+		Package: "lock",
+		Tests:   "^TestGuardedNodeThatTellsNoUptimeDoesNotVote$",
+	},
 }

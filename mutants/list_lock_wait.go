@@ -133,4 +133,12 @@ var lockWaitMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestProcessesThatSplitTheVotesPauseAtRandom$",
 	},
+	{
+		Name:    "whoever is told nothing goes on to wait for messages",
+		File:    "lock/contender.go",
+		Old:     "		c.untold = true\n",
+		New:     "		c.untold = false\n",
+		Package: "lock",
+		Tests:   "^TestAProcessThatCannotHearHasItsTurn$",
+	},
 }

@@ -290,4 +290,12 @@ var locktestMutants = []Mutant{
 		Package: "locktest",
 		Tests:   "^TestLeaseOfAnotherProcessIsNotTheProgramsOwn$",
 	},
+	{
+		Name:    "of several leases any one is lost first",
+		File:    "locktest/lose.go",
+		Old:     "len(others) > 0 {\n",
+		New:     "len(others) > 1<<30 {\n",
+		Package: "locktest",
+		Tests:   "^TestTheChosenOneOfSeveralLeasesIsLostFirst$",
+	},
 }

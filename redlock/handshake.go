@@ -50,7 +50,7 @@ func (g *Group) met(ctx context.Context, b *Ballot) error {
 		case isUnfit(a.Err):
 			return a.Err
 		case isFinal(a.Err):
-			return fmt.Errorf("redlock: node %s does not let this user run scripts: %w", n.address, a.Err)
+			return fmt.Errorf("redlock: node %s refuses this user: %w", n.address, a.Err)
 		default:
 			missing = append(missing, fmt.Sprintf("%s (%v)", n.address, a.Err))
 		}
@@ -86,7 +86,7 @@ func patience(nodeTimeout time.Duration) time.Duration { return max(5*nodeTimeou
 // differently.
 var final = []string{
 	"NOPERM", "NOAUTH", "WRONGPASS", "WRONGTYPE", "CROSSSLOT", "unknown command", "Unknown Redis command", "Unknown command",
-	"The user executing the script", "ACL failure in script", "fencing counter is not a number",
+	"The user executing the script", "ACL failure in script", "fencing counter is not a number", "does not tell its uptime",
 }
 
 // isFinal distinguishes a permanent refusal from one that passes, such as LOADING.

@@ -148,6 +148,6 @@ func TestUserWhoMayNotRunScriptsIsRefused(t *testing.T) {
 	app := s.Client(t, func(o *redis.Options) { o.Username, o.Password = "app", "any" })
 	others := redistest.Clients(t, redistest.StartN(t, 2))
 	err := newGroup(t, others[0], others[1], app).Handshake(bg)
-	require.ErrorContains(t, err, s.Addr()+" does not let this user run scripts")
+	require.ErrorContains(t, err, s.Addr()+" refuses this user: NOPERM")
 	require.ErrorContains(t, err, "NOPERM")
 }

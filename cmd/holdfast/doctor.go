@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -218,7 +217,7 @@ func (x *examination) print(out io.Writer) {
 			t.row(e.Address, "unreachable", "", "", "", "", "", "")
 			continue
 		}
-		t.row(e.Address, e.RoundTrip.words(), e.Version, e.Role, (time.Duration(e.Uptime) * time.Second).String(),
+		t.row(e.Address, e.RoundTrip.words(), e.Version, e.Role, e.uptime(),
 			fmt.Sprintf("%+.1fms", *e.ClockOffset), e.persistence(), cmp.Or(e.EvictionPolicy, "not known"))
 	}
 	t.flush()

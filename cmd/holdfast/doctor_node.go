@@ -70,6 +70,13 @@ func (e *nodeExam) persistence() string {
 	}
 }
 
+func (e *nodeExam) uptime() string {
+	if e.Uptime == 0 {
+		return "not known"
+	}
+	return (time.Duration(e.Uptime) * time.Second).String()
+}
+
 // examineServer examines a server, or each master of a Cluster.
 func (a *app) examineServer(ctx context.Context, s server) []*nodeExam {
 	var exams []*nodeExam

@@ -377,7 +377,7 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 			"a place in a queue cannot be taken and given back", "refuses SCAN",
 		}, "a mutex cannot be taken"},
 		"no scripts": {[]string{"redis://dumb:pw@" + mute.Addr()}, exitNoQuorum, []string{
-			"does not let this user run scripts", "no lock can be taken",
+			"refuses this user: NOPERM", "no lock can be taken",
 		}, "and nothing is wrong"},
 		"no messages": {[]string{"redis://deaf:pw@" + mute.Addr()}, exitFailed, []string{"does not let this user subscribe"}, ""},
 		"a replica": {[]string{redisURL(replica.Addr())}, exitNoQuorum, []string{
