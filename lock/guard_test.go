@@ -272,7 +272,7 @@ func TestGuardedNodeThatTellsNoUptimeDoesNotVote(t *testing.T) {
 		_, err = try(t, kind(c))
 		require.ErrorIs(t, err, redlock.ErrRestarted)
 		require.ErrorContains(t, err, "does not tell its uptime")
-		within, cancel := context.WithTimeout(context.Background(), time.Minute)
+		within, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
 		_, err = kind(c).Lock(within) // it will not be any older
 		require.NoError(t, within.Err())
