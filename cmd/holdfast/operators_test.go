@@ -445,6 +445,17 @@ func TestDoctorGivesASilentServerUp(t *testing.T) {
 	}
 }
 
+// Where nobody listens, as after a crash, is no silent server: the first thing to look at is another one.
+func TestAServerThatRefusesConnectionsIsNotSilent(t *testing.T) {
+	t.Parallel()
+	servers := redistest.StartN(t, 2)
+	urls := redisURL(servers[0].Addr()) + "," + redisURL(servers[1].Addr()) + ",redis://127.0.0.1:1"
+	for _, command := range [][]string{{"status", "orders"}, {"list"}} {
+		_, out, errs := run(t, urls, command...)
+		require.Contains(t, out+errs, "127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused")
+	}
+}
+
 // oneSilent are three servers, of which the last is silent.
 func oneSilent(t *testing.T) (urls string) {
 	t.Helper()

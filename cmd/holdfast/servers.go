@@ -103,6 +103,10 @@ func parseServer(text string) (server, error) {
 	return s, nil
 }
 
+// dials is how often a connection is tried to be made for a command: the next round of a lock tries again anyway. With
+// go-redis' five tries a server that refuses connections takes longer than the node timeout, and seems to be silent.
+const dials = 1
+
 // with is u with these parameters.
 func with(u *url.URL, q url.Values) string {
 	v := *u
@@ -126,6 +130,7 @@ func single(u *url.URL, q url.Values) (redis.UniversalClient, error) {
 		return nil, err
 	}
 	t.apply(o.TLSConfig)
+	o.DialerRetries = cmp.Or(o.DialerRetries, dials)
 	return redis.NewClient(o), nil
 }
 
@@ -159,6 +164,7 @@ func sentinel(u *url.URL, q url.Values) (redis.UniversalClient, error) {
 		o.TLSConfig.ServerName = "" // that of the first Sentinel; each server has its own
 	}
 	t.apply(o.TLSConfig)
+	o.DialerRetries = cmp.Or(o.DialerRetries, dials)
 	return redis.NewFailoverClient(o), nil
 }
 
@@ -178,6 +184,7 @@ func cluster(u *url.URL, q url.Values) (redis.UniversalClient, error) {
 		o.TLSConfig.ServerName = "" // that of the first server; each has its own
 	}
 	t.apply(o.TLSConfig)
+	o.DialerRetries = cmp.Or(o.DialerRetries, dials)
 	o.ContextTimeoutEnabled = true // doctor has no client of its own for each of its servers
 	return redis.NewClusterClient(o), nil
 }
