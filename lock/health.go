@@ -22,7 +22,8 @@ type NodeHealth struct {
 // were given to [NewClient]. It takes no lock, writes nothing, and takes no longer than the node timeout. A node
 // that refuses writes, such as one that is full or has become a replica, does not vote. A node that has
 // not answered when ctx ends counts as silent. [Spare] tells how many more nodes may fail. For a
-// Cluster, one of the masters is asked. The nodes of a closed client are not asked: none votes.
+// Cluster, one of the masters is asked, always the one that has a certain slot. The nodes of a closed client are not
+// asked: none votes.
 func (c *Client) Health(ctx context.Context) []NodeHealth {
 	health := make([]NodeHealth, c.group.Size())
 	for i := range health {

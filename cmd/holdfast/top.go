@@ -25,6 +25,9 @@ func (a *app) topCommand() *cobra.Command {
 		Long: `Watch the servers, the locks whose names match PATTERN, their holders and waiters, on one screen that is updated. Press q to quit.
 If stdout is not a terminal, it is printed once, as a plain table.
 
+Whether a Cluster votes is what one of its masters says. With another one down, names in that one's slots cannot be locked, and
+the others can: doctor looks at each.
+
 With --json, one document: "nodes" ("address", "up", "votes", "error") and "locks", each as
 ` + "`holdfast status --json`" + ` prints it. Exit code 69 if too few servers answered, unless on a terminal.`,
 		Example: `  holdfast top
