@@ -281,7 +281,7 @@ func TestTheChosenOneOfSeveralLeasesIsLostFirst(t *testing.T) {
 				}
 				require.ErrorIs(t, <-lost, lock.ErrLost)
 				cancel()
-				<-kept
+				require.ErrorIs(t, <-kept, context.Canceled)
 			})
 		}
 	}

@@ -449,7 +449,7 @@ func TestWhoCannotHearAClusterAnyMoreIsNotReady(t *testing.T) {
 
 // A user without rights to PING hears all the same, and at once. The connection is there, as long as it answers.
 func TestARefusedPingIsAnAnswer(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, h *waiter.Hub, nodes []*virtual.Node, clients []redis.UniversalClient, e *ear) {
+	inBubble(t, 1, func(t *testing.T, _ *waiter.Hub, nodes []*virtual.Node, clients []redis.UniversalClient, e *ear) {
 		var pings atomic.Int32
 		nodes[0].Refuse(func(args []string) bool {
 			isPing := args[0] == "PING"
