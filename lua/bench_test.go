@@ -53,6 +53,10 @@ func BenchmarkParseAcquired(b *testing.B) {
 func TestAllocationsOfACall(t *testing.T) {
 	a := acquisition(t)
 	require.LessOrEqual(t, testing.AllocsPerRun(500, func() { _ = a.Call() }), 8.0, "to lay out a call")
+	p := permitCall("3f4c4d07-a996-3dd8-9ed2-e99b00000000:42p1/16", 30*time.Second)
+	require.LessOrEqual(t, testing.AllocsPerRun(500, func() { _ = p.Call() }), 15.0, "to lay out one with eight keys")
+	r := lua.PermitRelease{Permit: p.Permit, Hold: p.Hold}
+	require.LessOrEqual(t, testing.AllocsPerRun(500, func() { _ = r.Call() }), 11.0, "to lay out its release")
 	call := a.Call()
 	require.LessOrEqual(t, testing.AllocsPerRun(500, func() { _ = call.Cmd(context.Background()) }), 2.0, "for each node")
 	var granted any = int64(1795215321412355)

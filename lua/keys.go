@@ -30,6 +30,19 @@ func (k Keys) tokenAndVoid() (token, void string) {
 	return both[:n], both[n:]
 }
 
+// ofPermits are all companions that the scripts of a semaphore need, in one string, for what every acquisition needs.
+func (k Keys) ofPermits() (token, void, queue, waiters, permits, slots, free string) {
+	all := k.Lock + tokenSuffix + k.Lock + voidSuffix + k.Lock + queueSuffix + k.Lock + waitersSuffix +
+		k.Lock + permitsSuffix + k.Lock + slotsSuffix + k.Lock + freeSuffix
+	cut := func(suffix string) string {
+		n := len(k.Lock) + len(suffix)
+		key := all[:n]
+		all = all[n:]
+		return key
+	}
+	return cut(tokenSuffix), cut(voidSuffix), cut(queueSuffix), cut(waitersSuffix), cut(permitsSuffix), cut(slotsSuffix), cut(freeSuffix)
+}
+
 // Queue names a sorted set, waiting hold id -> ticket.
 func (k Keys) Queue() string { return k.Lock + queueSuffix }
 

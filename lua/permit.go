@@ -44,8 +44,9 @@ func (a PermitAcquire) Call() Call {
 	if a.Wait {
 		ticket = a.Ticket.Number
 	}
+	token, void, queue, waiters, permits, slots, free := a.Keys.ofPermits()
 	args := append(newCall(permitAcquireScript, 8, 12),
-		a.Keys.Lock, a.Keys.Token(), a.Keys.Void(), a.Keys.Queue(), a.Keys.Waiters(), a.Keys.Permits(), a.Keys.Slots(), a.Keys.Free(),
+		a.Keys.Lock, token, void, queue, waiters, permits, slots, free,
 		a.Hold, Millis(a.TTL), Millis(a.Retention), ticket, flag(a.Ticket.Final), Millis(a.Life), a.Round,
 		a.Channel, string(a.Slots), flag(a.Alone), flag(a.Noted))
 	return Call{script: permitAcquireScript, args: withGuard(args, a.Guard)}
@@ -108,8 +109,9 @@ type PermitRelease struct {
 
 // Call makes the call. Its replies are those of [Release].
 func (r PermitRelease) Call() Call {
+	_, void, queue, waiters, permits, slots, free := r.Keys.ofPermits()
 	return Call{script: permitReleaseScript, args: append(newCall(permitReleaseScript, 7, 5),
-		r.Keys.Lock, r.Keys.Void(), r.Keys.Queue(), r.Keys.Waiters(), r.Keys.Permits(), r.Keys.Slots(), r.Keys.Free(),
+		r.Keys.Lock, void, queue, waiters, permits, slots, free,
 		r.Hold, r.Channel, Millis(r.Mark), flag(r.Alone), r.Successor)}
 }
 
