@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"cmp"
 	"errors"
 	"math/rand/v2"
 	"time"
@@ -20,8 +21,9 @@ type contender struct {
 	checked bool      // an attempt was made after the subscription was confirmed
 	refused bool      // because somebody had the lock: the nodes let this client ask
 	holder  string    // who had the lock when it last began to wait for a message; "": it did not
+	expires time.Time // when that hold would have ended by itself
 	woken   bool      // and it was woken since
-	untold  bool      // somebody has ended a hold without a message
+	untold  time.Time // for how long it looks as if it could not hear: somebody has ended a hold without a message
 }
 
 func (c *contender) try() (*Lease, *denial, error) {
@@ -92,7 +94,7 @@ func (c *contender) wait(d *denial) error {
 	c.notice(d)
 	// Waiters must not all try at once, nor at the very moment the key expires.
 	pause := poll - rand.N(poll/3)
-	if c.behind == nil && (c.untold || !isClosed(wakes.Ready())) {
+	if c.behind == nil && (time.Now().Before(c.untold) || !isClosed(wakes.Ready())) {
 		// The process that has it is to leave it alone for so long now and then.
 		c.sayDeaf()
 		pause = deafLook - rand.N(deafLook/5)
@@ -111,15 +113,17 @@ func (c *contender) wait(d *denial) error {
 }
 
 // notice finds out whether somebody ends holds without a word, for want of the right to publish for instance: another
-// one has the lock by now, and no message came. To hear would be of no use then. A key that has ended by itself looks
-// the same, until the next message.
+// one has the lock by now, no message came, and the key of the one before cannot have ended by itself. To hear is of no
+// use then. Without further evidence that is over after a while, as it is with the next message.
 func (c *contender) notice(d *denial) {
+	now := time.Now()
 	if c.woken {
-		c.untold = false
-	} else if c.holder != "" && d.holder != c.holder {
-		c.untold = true
+		c.untold = time.Time{}
+	} else if c.holder != "" && d.holder != c.holder && now.Before(c.expires) {
+		c.untold = now.Add(poll)
 	}
-	if c.holder = d.holder; c.behind != nil {
+	c.holder, c.expires = d.holder, now.Add(cmp.Or(d.free, d.ttl))
+	if c.behind != nil {
 		c.holder = ""
 	}
 }

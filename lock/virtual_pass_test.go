@@ -805,6 +805,55 @@ func TestAProcessThatIsAloneAndCannotHearLeavesTheNameToNobody(t *testing.T) {
 	})
 }
 
+// A hold whose process has crashed ends without a word, too, and so does the time for which a lock stays taken. Whoever waits goes
+// on to wait for messages.
+func TestAKeyThatEndsByItselfMakesNobodyDeaf(t *testing.T) {
+	for name, begin := range map[string]func(w *world){
+		"crash": func(w *world) {
+			p := w.process()
+			w.lock(p.mutex(lock.WithTTL(2 * time.Second)))
+			p.Kill()
+		},
+		"minimum hold": func(w *world) {
+			l := w.lock(w.process().mutex(lock.WithMinHold(3 * time.Second)))
+			go func() {
+				time.Sleep(50 * time.Millisecond) // others wait
+				assert.NoError(w.t, l.Unlock(bg))
+			}()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				begin(w)
+				ctx, cancel := context.WithCancel(bg)
+				var busy sync.WaitGroup
+				held := make(chan struct{})
+				var first sync.Once
+				for range 4 {
+					m := w.process().mutex()
+					busy.Go(func() {
+						if l, err := m.Lock(ctx); err == nil {
+							first.Do(func() { close(held) })
+							<-ctx.Done()
+							assert.NoError(t, l.Unlock(bg))
+						}
+					})
+				}
+				<-held
+				start := time.Now()
+				time.Sleep(time.Minute)
+				for _, n := range w.nodes {
+					require.Empty(t, n.Commands(runs(lua.Deaf{})))
+				}
+				polls := 3 * 30 * len(w.nodes) // every 2 to 3 s, each of the three that wait
+				require.Less(t, len(w.attempts(start)), polls+polls/10)
+				cancel()
+				busy.Wait()
+			})
+		})
+	}
+}
+
 func TestWhoComesToAProcessThatWasAloneHasAChance(t *testing.T) {
 	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
 		const trip, alone, chances = 800 * time.Microsecond, 40, 30

@@ -13,7 +13,7 @@ var lockPassMutants = []Mutant{
 	{
 		Name:    "goroutines of one process take each other for deaf",
 		File:    "lock/contender.go",
-		Old:     "if c.behind == nil && (c.untold || !isClosed(wakes.Ready())) {",
+		Old:     "if c.behind == nil && (time.Now().Before(c.untold) || !isClosed(wakes.Ready())) {",
 		New:     "if !isClosed(wakes.Ready()) {",
 		Package: "lock",
 		Tests:   "^TestAProcessThatIsAloneAndCannotHearLeavesTheNameToNobody$",

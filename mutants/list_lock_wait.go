@@ -136,9 +136,17 @@ var lockWaitMutants = []Mutant{
 	{
 		Name:    "whoever is told nothing goes on to wait for messages",
 		File:    "lock/contender.go",
-		Old:     "		c.untold = true\n",
-		New:     "		c.untold = false\n",
+		Old:     "		c.untold = now.Add(poll)\n",
+		New:     "",
 		Package: "lock",
 		Tests:   "^TestAProcessThatCannotHearHasItsTurn$",
+	},
+	{
+		Name:    "a key that ends by itself makes whoever waits deaf",
+		File:    "lock/contender.go",
+		Old:     " && now.Before(c.expires) {",
+		New:     " {",
+		Package: "lock",
+		Tests:   "^TestAKeyThatEndsByItselfMakesNobodyDeaf$",
 	},
 }

@@ -122,7 +122,7 @@ func (l *lane) collect() {
 			continue
 		}
 		o.expires, o.again = now.Add(l.timeout), true
-		o.moves, o.asking, o.stray, o.narrow, o.halved = 0, false, false, false, false
+		o.moves, o.asking, o.stray, o.narrow, o.halved, o.apart = 0, false, false, false, false, false
 		due = append(due, o)
 	}
 	l.pending.ops = nil

@@ -46,13 +46,17 @@ func (l *line) write() {
 // subscribe sends one command. If it cannot, pubsub has made another connection, on which these channels are missing, or
 // will: they are sent again.
 func (l *line) subscribe(pubsub *redis.PubSub, channels ...string) {
+	l.mu.Lock()
+	l.refused.commands++ // before it is sent: a refusal that comes at once is its own
+	l.mu.Unlock()
 	err := pubsub.Subscribe(l.ctx, channels...)
+	if err == nil {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case err == nil:
-		l.refused.commands++
-	case !isRefusal(err):
+	l.refused.commands = max(0, l.refused.commands-1)
+	if !isRefusal(err) {
 		l.refused.lose(l.sent)
 		if l.refused.retry.IsZero() {
 			l.refused.again(time.Now())
