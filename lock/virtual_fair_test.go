@@ -96,21 +96,27 @@ func TestHeadLooksWhenACrashedHoldersKeyEnds(t *testing.T) {
 	})
 }
 
+// lineUp has one process wait behind a holder, and another one behind that, for a time that ends between two signs of life.
+func (w *world) lineUp(kind string, ttl time.Duration) (held *lock.Lease, second *process, waits, next <-chan grant) {
+	lockOf := func(p *process) lock.Locker {
+		return p.lockOf(kind, lock.WithTTL(ttl), lock.WithWaiterHeartbeat(beat))
+	}
+	held = w.lock(lockOf(w.process()))
+	second = w.process()
+	waits = wait(bg, lockOf(second))
+	synctest.Wait()
+	next = wait(bg, lockOf(w.process()))
+	time.Sleep(20*time.Second + beat/16)
+	return held, second, waits, next
+}
+
 // Who comes up to the head because the one before is granted the lock looks just so, if that one crashes.
 func TestWhoComesUpToTheHeadLooksWhenACrashedHoldersKeyEnds(t *testing.T) {
 	for _, kind := range []string{"fair", "writer", "permit"} {
 		for _, ttl := range []time.Duration{10*time.Second + beat/8, 300 * time.Millisecond} { // longer than a sign of life takes, and shorter
 			t.Run(fmt.Sprint(kind, " ", ttl), func(t *testing.T) {
 				inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
-					lockOf := func(p *process) lock.Locker {
-						return p.lockOf(kind, lock.WithTTL(ttl), lock.WithWaiterHeartbeat(beat))
-					}
-					l := w.lock(lockOf(w.process()))
-					second := w.process()
-					waits := wait(bg, lockOf(second))
-					synctest.Wait()
-					next := wait(bg, lockOf(w.process()))
-					time.Sleep(20*time.Second + beat/16)
+					l, second, waits, next := w.lineUp(kind, ttl)
 					start := time.Now()
 					require.NoError(t, l.Unlock(bg))
 					(<-waits).after(t, start, 0, 0)
@@ -130,15 +136,7 @@ func TestAHeadLooksWhenTheKeyOfABareQuorumEnds(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
 				const ttl, trip = 300 * time.Millisecond, time.Millisecond
-				lockOf := func(p *process) lock.Locker {
-					return p.lockOf(kind, lock.WithTTL(ttl), lock.WithWaiterHeartbeat(beat))
-				}
-				l := w.lock(lockOf(w.process()))
-				second := w.process()
-				waits := wait(bg, lockOf(second))
-				synctest.Wait()
-				next := wait(bg, lockOf(w.process()))
-				time.Sleep(20*time.Second + beat/16)
+				l, second, waits, next := w.lineUp(kind, ttl)
 				second.Cut(2, true)
 				start := time.Now()
 				require.NoError(t, l.Unlock(bg))
