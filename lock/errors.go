@@ -32,7 +32,8 @@ var (
 	// ErrNoQuorum says that too few nodes answered or agreed, or did so too late, and that the reason
 	// is not another owner. It is redlock.ErrNoQuorum; [redlock.NoQuorumError] has each node's answer.
 	ErrNoQuorum = redlock.ErrNoQuorum
-	// ErrRestarted says that a node started recently and does not vote yet; see [WithRestartGuard].
+	// ErrRestarted says that a node started recently and does not vote yet, or does not tell since when it is up and never
+	// does; see [WithRestartGuard].
 	// It is redlock.ErrRestarted.
 	ErrRestarted = redlock.ErrRestarted
 )

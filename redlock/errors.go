@@ -16,7 +16,7 @@ var (
 	ErrUnfit = errors.New("redlock: a node cannot vote")
 	// ErrSilent says that a node did not answer within the node timeout.
 	ErrSilent = errors.New("no answer within the node timeout")
-	// ErrRestarted says that a node started recently and does not vote yet.
+	// ErrRestarted says that a node started recently and does not vote yet, or does not tell since when it is up and never does.
 	ErrRestarted = errors.New("node has restarted and does not vote yet")
 	// ErrClosed says that the group is closed.
 	ErrClosed = errors.New("redlock: group is closed")
