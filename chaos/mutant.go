@@ -150,7 +150,7 @@ func mutants() []Mutant {
 			Cell:  inTurn(3),
 			Edits: []Edit{
 				{"lock/repair.go", "	if missing == nil || ended {", "	if true || ended {"},
-				{"lock/restore.go", "	case !restored && has > 0 &&", "	case false &&"},
+				{"lock/verdict.go", "	case !restored && has > 0 &&", "	case false &&"},
 			},
 		},
 		{
@@ -159,7 +159,7 @@ func mutants() []Mutant {
 			Cell: inventory(),
 			Edits: []Edit{
 				{"lock/repair.go", "	if missing == nil || ended {", "	if true || ended {"},
-				{"lock/restore.go", "	case !restored && has > 0 &&", "	case false &&"},
+				{"lock/verdict.go", "	case !restored && has > 0 &&", "	case false &&"},
 				{"lock/reenter.go", "asks := h.over == nil && !kept && h.validity.Before(wanted)", "asks := h.over == nil && (!kept || h.validity.After(start))"},
 				{"lock/reenter.go", "case err != nil && !silent:", "case err != nil:"},
 			},
@@ -388,7 +388,7 @@ func mutants() []Mutant {
 			Name: "a waiter that has given up keeps the name it was passed",
 			By:   "progress",
 			Cell: passing(1),
-			Edits: []Edit{{"lock/acquire.go",
+			Edits: []Edit{{"lock/acquisition.go",
 				"	if l := a.turns.leave(); l != nil {",
 				"	if l := a.turns.leave(); l != nil && false {"}},
 		},

@@ -87,7 +87,9 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 		lease, d, err := t.grant(q.ctx, b, q.place, a.unsent)
 		if lease != nil {
 			if q.engine.order == queued {
-				t.lineUp(b)
+				if next := t.lineUp(b); next != nil {
+					t.prepare(&next.call.engine.set)
+				}
 			}
 			a.conclude(granted, q.ticket)
 			q.engine.client.unqueue(t.id)
@@ -122,31 +124,6 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 func (e *engine) queued(reply any) bool {
 	a, err := e.kind.Acquired(reply)
 	return err == nil && a.Ticket > 0
-}
-
-// count takes from the answers the greatest ticket, unless there is a final one, and what they say
-// about the head.
-func (q *queuer) count(b *redlock.Ballot) {
-	q.next, q.dying = false, 0
-	for i := range q.engine.client.group.Size() {
-		a, _ := q.engine.kind.Acquired(b.Answer(i).Reply)
-		if !q.ticket.Final {
-			q.ticket.Number = max(q.ticket.Number, a.Ticket)
-		}
-		q.next = q.next || a.Head == q.tenure.id
-		q.dying = max(q.dying, a.Dying)
-	}
-}
-
-// agreed counts the nodes that have the hold in the queue with its ticket.
-func (q *queuer) agreed(b *redlock.Ballot) int {
-	n := 0
-	for i := range q.engine.client.group.Size() {
-		if a, _ := q.engine.kind.Acquired(b.Answer(i).Reply); a.Ticket > 0 && a.Ticket == q.ticket.Number {
-			n++
-		}
-	}
-	return n
 }
 
 // answered records a node's answer, or acts on it if the round is over. It runs on a lane's
@@ -320,4 +297,30 @@ func (a *asking) yield(nodes []int, ticket lua.Ticket, unsent time.Duration) *re
 		All:       true,
 		Unsent:    unsent,
 	})
+}
+
+// early reports whether the release may still run on a node, after the nodes' answers: the node
+// still has a hold that has ended, as far as this client knows, or, if a release counts on the queuer, it has
+// not answered, and the queuer's turn has come on others.
+func (q *queuer) early(b *redlock.Ballot) bool {
+	c := q.engine.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	turn, silent := q.next, false
+	for i := range c.group.Size() {
+		answer := b.Answer(i)
+		switch answer.Vote {
+		case redlock.Yes:
+			turn = true
+		case redlock.No:
+			a, err := q.engine.kind.Acquired(answer.Reply)
+			silent = silent || err != nil
+			if q.succeeds.follows(a.Holder) || c.ended(q.place.contest.key.lock, a.Holder) {
+				return true
+			}
+		default:
+			silent = true
+		}
+	}
+	return q.succeeds.named && turn && silent
 }

@@ -60,7 +60,7 @@
 //
 // The files form rooms. Each room answers one question, and refers only to the rooms below it. The
 // file docs/architecture.md lists the rooms and follows one Lock through the code. The files
-// loss.go (deadlines) and restore.go (what the nodes say) decide when a tenure is lost. The files
+// loss.go (deadlines) and verdict.go (what the nodes say) decide when a tenure is lost. The files
 // pass.go, run.go, serve.go and relay.go (for a mutex, a fair lock, a read-write lock, a semaphore)
 // decide who is next in this process. A tenure's first token comes from attempt.go, all others from reserve.go.
 package lock

@@ -129,15 +129,6 @@ func (t *tenure) extension(ttl time.Duration) redlock.Motion {
 	return m
 }
 
-// extended ends the hold if a node that was to extend it says that it was ended by force, though a quorum may
-// have confirmed it. A quorum marked it before it was ended anywhere: a node that still has it was not reached,
-// or has restarted with an old snapshot.
-func (t *tenure) extended(_ int, a redlock.Answer) {
-	if e, err := lua.ParseRestored(a.Reply); err == nil && e == lua.ExtendForced {
-		t.lose(ReasonForced)
-	}
-}
-
 // remaining is the TTL of a write that must not change how long the leases are valid. Called with
 // mu held.
 func (t *tenure) remaining() time.Duration {
@@ -145,12 +136,4 @@ func (t *tenure) remaining() time.Duration {
 		return max(time.Millisecond, t.validity.Sub(now)+t.engine.client.group.Drift(t.ttl))
 	}
 	return t.ttl
-}
-
-// unlessFree is err, or errFree.
-func unlessFree(e lua.Extended, err error) error {
-	if err == nil && e == lua.ExtendFree {
-		return errFree
-	}
-	return err
 }

@@ -54,11 +54,9 @@ func (e *engine) join(s *slot) *Lease {
 	ct := c.contests[e.contest()]
 	if ct != nil && ct.tenure != nil && !c.drains() {
 		t := ct.tenure
-		l, asks := ct.enter(t, e, s)
+		l, does := ct.enter(t, e, s)
 		c.mu.Unlock()
-		if asks > 0 {
-			t.ask(asks)
-		}
+		t.carryOut(does)
 		return l
 	}
 	if ct == nil || len(ct.reads) == 0 || c.drains() || !e.reads() || slices.ContainsFunc(ct.queue, (*place).writes) {

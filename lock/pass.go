@@ -1,114 +1,43 @@
 package lock
 
 import (
-	"context"
-	"runtime"
 	"time"
 
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// comebacks is how often a hold that ends lets other goroutines run, in case one of them is about to come back
-// for the name.
-const comebacks = 16
-
-// A passing is what happens to a tenure when a hold within it has ended.
-type passing uint8
-
-const (
-	ends   passing = iota // the nodes are to be told
-	passed                // the next hold has begun
-	waits                 // the next one, for what the nodes are asked
-	ended                 // by somebody else
-)
-
-// A departure is what the release of a tenure has to look at, as it was when the tenure ended.
-type departure struct {
-	renewing  <-chan struct{} // closed when the renewal in flight is decided; nil: none is
-	successor *place          // the queuer here that is probably next; nil: none is known
-	waited    bool            // somebody here waits
-}
-
-// pass ends h, which is over, within its tenure. If the tenure ends, its release must follow.
-func (h *hold) pass() (p passing, d departure) {
-	c := h.engine.client
-	h.linger()
-	c.mu.Lock()
-	h.mu.Lock()
-	var does service
-	if h.serving != nil && !h.reads {
-		does = h.contest.serve(h.tenure, true)
-	} else {
-		does.passing, does.asks = h.contest.pass(h.tenure)
-	}
-	if does.passing == ends {
-		d.renewing = h.renewing
-		d.successor, d.waited = h.contest.expects(h.tenure)
-		h.schedule()
-	}
-	h.mu.Unlock()
-	c.mu.Unlock()
-	h.carryOut(does)
-	return does.passing, d
-}
-
-// departs is the departure of t, which has ended, with nothing in flight.
-func (t *tenure) departs() (d departure) {
-	c := t.engine.client
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	d.successor, d.waited = t.contest.expects(t)
-	return d
-}
-
-// linger lets goroutines run that are about to come back for a name that is passed on all the time:
-// if the last of them ended the tenure, they would all have to ask the nodes.
-func (h *hold) linger() {
-	if h == &h.first && h.engine.joinable == nil {
-		return
-	}
-	for range comebacks {
-		if h.contest.wanted() || h.isJoined() {
-			return
-		}
-		runtime.Gosched()
-	}
-}
-
 // pass lets the next hold of t begin, if a goroutine here is next and the nodes need not be asked.
-// asks is the last token to ask for, if any. Called with mu and t.mu held, when no hold is in
-// progress.
+// Called with mu and t.mu held, when no hold is in progress.
 //
 // Why the next hold may begin: the one before has ended, in program order; the tenure is valid
 // for long enough, by what a quorum has confirmed (U2); and the token is greater than all that
 // were given out, and less than all that will be (U3, reserve.go).
-func (ct *contest) pass(t *tenure) (p passing, asks int64) {
+func (ct *contest) pass(t *tenure) (does service) {
 	if t.engine.numbered != nil {
 		return ct.passPermit(t)
 	}
 	if t.ended {
-		return ended, 0
+		return service{passing: ended}
 	}
 	next, r := ct.follower(t), &t.reserve
 	usurped := ct.has(t.id) != t // an attempt of this process has found the name free
 	t.vacant = false
 	switch {
 	case len(t.present) > 0:
-		return passed, 0 // others that read within it have come meanwhile
+		return service{passing: passed} // others that read within it have come meanwhile
 	case next == nil, usurped, ct.client.drains():
 		t.stop(ReasonUnlocked)
-		return ends, 0
+		return service{passing: ends}
 	}
 	now := time.Now()
 	switch {
 	case t.due(now), !t.suits(&next.call.engine.set, now), r.failed:
 		t.stop(ReasonUnlocked)
-		return ends, 0
+		return service{passing: ends}
 	case r.last == r.top || r.stale(now):
 		t.vacant = true
-		return waits, r.begin(t, now)
+		return service{passing: waits, asks: r.begin(t, now)}
 	}
 	r.last++
 	t.holds++
@@ -118,10 +47,11 @@ func (ct *contest) pass(t *tenure) (p passing, asks int64) {
 	h.slot.set(h)
 	t.schedule()
 	ct.take(next)
+	does.passing = passed
 	if r.low(now) {
-		asks = r.begin(t, now)
+		does.asks = r.begin(t, now)
 	}
-	return passed, asks
+	return does
 }
 
 // follower returns whose turn within t is next; nil: nobody's. Called with mu and t.mu held.
@@ -150,32 +80,64 @@ func (t *tenure) finish() {
 	t.engine.client.over(t, nil)
 }
 
-// handOver releases the whole tenure and lets the next one try. It gives up the turn of s.
-//
-// A contender of this process need not wait for the answers: its attempt is behind the release in
-// every lane, and is sent with it if it comes at once.
-//
-// Among queuers, the one here that is probably next is the release's successor: a node that has it
-// at the head wakes nobody. If it leaves instead, its leave wakes the next one. If its request is
-// lost, or overtakes the release, it must ask again. A tenure that reads has no successor: the
-// successor could not tell that it has come too early, because it would find other readers.
-//
-// ctx never ends.
-func (t *tenure) handOver(ctx context.Context, s *slot, d departure) *redlock.Ballot {
+// reserveTokens asks the nodes for the tokens up to last, and whether others wait.
+func (t *tenure) reserveTokens(last int64) redlock.Motion {
 	c := t.engine.client
-	if !d.waited {
-		b := t.draftVacation(nil)
-		_ = b.Decide(ctx)
-		s.give()
-		c.over(t, nil)
-		return b
+	return redlock.Motion{
+		Name: "reserve",
+		Call: lua.Reserve{
+			Keys:      t.keys(),
+			Hold:      t.id,
+			Last:      last,
+			Retention: c.retention,
+			Unasked:   !c.alone || t.contest.key.order == queued, // the queue tells who waits
+		}.Call(),
+		Yes: func(reply any) (bool, error) {
+			r, err := lua.ParseReserved(reply)
+			return !r.Gone, err
+		},
 	}
-	b := t.draftVacation(d.successor)
-	b.Prepare()
-	s.give()
-	c.over(t, d.successor)
-	runtime.Gosched() // let the next one come along
-	b.Send(ctx)
-	_ = b.Wait(ctx) // it is decided within the node timeout, once it is sent
-	return b
+}
+
+// reservedTokens heeds the nodes' answers about the tokens up to last, and about waiters.
+func (t *tenure) reservedTokens(b *redlock.Ballot, last int64) (does service) {
+	c := t.engine.client
+	gone, reason, listeners, deaf := 0, ReasonGone, 0, false
+	var far map[string]lua.FarMark // by client; nil: none, as a rule
+	for i := range c.group.Size() {
+		a := b.Answer(i)
+		r, err := lua.ParseReserved(a.Reply)
+		deaf = deaf || r.Deaf
+		far = distants(far, r.Far, c.id)
+		switch {
+		case a.Vote == redlock.Pending || err != nil:
+		case r.Gone:
+			gone++
+			if r.Forced {
+				reason = ReasonForced
+			}
+		case r.Listeners < 0:
+			listeners = 2
+		default:
+			listeners = max(listeners, r.Listeners)
+		}
+	}
+	if gone > c.group.Size()-c.group.Quorum() && t.vanished(reason) {
+		return service{passing: waits}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := &t.reserve
+	r.asking, r.failed = false, !b.Won()
+	if b.Won() {
+		r.top, r.heard = max(r.top, last), time.Now()
+		t.contest.elsewhere = elsewhere{waits: listeners > t.contest.listens(), deaf: deaf, trip: r.heard.Sub(r.asked)}
+		t.contest.told(far)
+	}
+	if !t.vacant {
+		return service{passing: passed}
+	}
+	return t.contest.pass(t)
 }

@@ -36,9 +36,6 @@ const (
 	// aloof is how long, beside two round trips, nothing is passed on after others were seen to wait:
 	// asking again with each release would cost a round trip.
 	aloof = 2 * maxReign
-	// tokenGap is how far ahead of the known counter a reserve begins. Permits that are granted
-	// meanwhile have tokens from before it.
-	tokenGap = 16
 	// maxRefusals is how often a tenure asks again for a reserve whose tokens were granted to
 	// others, before it ends.
 	maxRefusals = 3
@@ -50,9 +47,9 @@ func (r *relay) pause(now time.Time) bool {
 }
 
 // passPermit is pass for a tenure of a semaphore.
-func (ct *contest) passPermit(t *tenure) (p passing, asks int64) {
+func (ct *contest) passPermit(t *tenure) (does service) {
 	if t.ended {
-		return ended, 0
+		return service{passing: ended}
 	}
 	now := time.Now()
 	r := &t.reserve
@@ -62,10 +59,10 @@ func (ct *contest) passPermit(t *tenure) (p passing, asks int64) {
 	case next == nil, ct.has(t.id) != t, ct.client.drains(), !t.suits(&next.call.engine.set, now), r.failed,
 		ct.relay.pause(now):
 		t.ended, t.reason = true, ReasonUnlocked
-		return ends, 0
+		return service{passing: ends}
 	case r.last == r.top || r.stale(now):
 		t.vacant = true
-		return waits, r.begin(t, now)
+		return service{passing: waits, asks: r.begin(t, now)}
 	}
 	r.last++
 	t.holds++
@@ -77,10 +74,11 @@ func (ct *contest) passPermit(t *tenure) (p passing, asks int64) {
 	t.schedule()
 	ct.take(next)
 	ct.relay.passed = now
+	does.passing = passed
 	if r.low(now) {
-		asks = r.begin(t, now)
+		does.asks = r.begin(t, now)
 	}
-	return passed, asks
+	return does
 }
 
 // nextQueuer returns the first waiter here for as many permits as t has; nil: there is none, or the
@@ -114,24 +112,23 @@ func (p *place) stays() (left time.Duration) {
 	return left
 }
 
-// reservePermits asks the nodes for the tokens up to last, which follow after. It does not wait.
-func (t *tenure) reservePermits(last int64) {
+// reservePermits asks the nodes for the tokens up to last, and whether others wait.
+func (t *tenure) reservePermits(last int64) redlock.Motion {
 	t.mu.Lock()
 	after := t.after
 	t.mu.Unlock()
-	t.engine.client.group.Vote(redlock.Motion{
+	return redlock.Motion{
 		Name: "reserve",
 		Call: t.engine.numbered.Reserve(t.numbered(), after, last),
 		Yes: func(reply any) (bool, error) {
 			r, err := lua.ParsePermitReserved(reply)
 			return r.Alone, err
 		},
-		Then: func(b *redlock.Ballot) { t.reservedPermits(b, after, last) },
-	})
+	}
 }
 
-// reservedPermits handles the nodes' answers about the tokens up to last, which follow after.
-func (t *tenure) reservedPermits(b *redlock.Ballot, after, last int64) {
+// reservedPermits heeds the nodes' answers about the tokens up to last, and about waiters.
+func (t *tenure) reservedPermits(b *redlock.Ballot, last int64) (does service) {
 	c := t.engine.client
 	gone, reason, others, known := 0, ReasonGone, false, int64(0)
 	for i := range c.group.Size() {
@@ -149,11 +146,13 @@ func (t *tenure) reservedPermits(b *redlock.Ballot, after, last int64) {
 		}
 	}
 	if gone > c.group.Size()-c.group.Quorum() && t.vanished(reason) {
-		return
+		return service{passing: waits}
 	}
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	t.mu.Lock()
-	r, ct := &t.reserve, t.contest
+	defer t.mu.Unlock()
+	r, ct, after := &t.reserve, t.contest, t.after
 	r.asking = false
 	ct.relay.token = max(ct.relay.token, known)
 	if others {
@@ -166,16 +165,8 @@ func (t *tenure) reservedPermits(b *redlock.Ballot, after, last int64) {
 	} else if t.refusals++; known <= after || t.refusals >= maxRefusals {
 		r.failed = true
 	}
-	p, asks := passed, int64(0)
-	if t.vacant {
-		p, asks = ct.passPermit(t)
+	if !t.vacant {
+		return service{passing: passed}
 	}
-	t.mu.Unlock()
-	c.mu.Unlock()
-	if p == ends {
-		t.finish()
-	}
-	if asks > 0 {
-		t.ask(asks)
-	}
+	return ct.passPermit(t)
 }

@@ -58,3 +58,60 @@ func (t *tenure) voted(node int, a redlock.Answer) {
 	}
 	t.gives(node, a)
 }
+
+// gives records the slots that a node has given, or makes it take them back if others were granted.
+func (t *tenure) gives(node int, a redlock.Answer) {
+	g := t.engine.client.group
+	if t.engine.numbered == nil || g.Size() == 1 || a.Vote != redlock.Yes {
+		return
+	}
+	slots := t.engine.gave(a.Reply)
+	if slots == "" {
+		return
+	}
+	t.mu.Lock()
+	n := t.numbering
+	differs := n.aligned && slots != n.slots
+	if !n.aligned {
+		if n.given == nil {
+			n.given = make([]lua.Slots, g.Size())
+		}
+		n.given[node] = slots
+	}
+	t.mu.Unlock()
+	if differs {
+		missing := make([]bool, g.Size())
+		missing[node] = true
+		t.realign(missing)
+	}
+}
+
+// align makes the nodes that gave other slots than the hold's take them back, and give the hold its
+// slots if they are free there.
+func (t *tenure) align() {
+	if t.engine.numbered == nil {
+		return
+	}
+	var missing []bool
+	t.mu.Lock()
+	n := t.numbering
+	n.aligned = true
+	for node, slots := range n.given {
+		if slots != "" && slots != n.slots {
+			if missing == nil {
+				missing = make([]bool, len(n.given))
+			}
+			missing[node] = true
+		}
+	}
+	n.given = nil
+	t.mu.Unlock()
+	if missing != nil {
+		t.realign(missing)
+	}
+}
+
+func (t *tenure) realign(missing []bool) {
+	t.refused()
+	t.repair(missing, t.engine.set.ttl)
+}

@@ -35,8 +35,9 @@ import (
 // the queues on the nodes.
 const maxServed = 50 * time.Millisecond
 
-// lineUp records the run of t, which b has granted. The lease is not known to anybody yet.
-func (t *tenure) lineUp(b *redlock.Ballot) {
+// lineUp records the run of t, which b has granted, and returns who is next in it; nil: nobody. The lease is not known
+// to anybody yet.
+func (t *tenure) lineUp(b *redlock.Ballot) *place {
 	limit := int64(math.MaxInt64)
 	for i := range t.engine.client.group.Size() {
 		if a := b.Answer(i); a.Vote == redlock.Yes {
@@ -45,11 +46,13 @@ func (t *tenure) lineUp(b *redlock.Ballot) {
 		}
 	}
 	if limit == 0 {
-		return
+		return nil
 	}
 	c := t.engine.client
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	var behind []*place
 	for _, p := range t.contest.queue {
 		if p.ticket > 0 && p.ticket < limit && p.opened.Before(b.Start()) {
@@ -60,12 +63,7 @@ func (t *tenure) lineUp(b *redlock.Ballot) {
 		slices.SortFunc(behind, func(a, b *place) int { return cmp.Or(cmp.Compare(a.ticket, b.ticket), cmp.Compare(a.id, b.id)) })
 		t.running().next = behind
 	}
-	next := t.nextInRun()
-	t.mu.Unlock()
-	c.mu.Unlock()
-	if next != nil {
-		t.prepare(&next.call.engine.set)
-	}
+	return t.nextInRun()
 }
 
 // served takes w, which was to have a place of its own and has been served within t, out of the queues

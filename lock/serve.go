@@ -34,13 +34,6 @@ import (
 // another process later is served before it, and Inspect shows it. As long as nobody else waits, it
 // still has its turn here.
 
-// A service is the result of a look at whose turn it is. It is carried out without any mu.
-type service struct {
-	passing passing
-	asks    int64 // up to which token the nodes are asked; 0: they are not
-	reads   bool  // the nodes are told that the tenure reads from now on
-}
-
 // serves returns what t knows about its turns when the nodes have granted it, which was heard at
 // answered; nil: there are none, because it reads or is of another kind. It is called before others
 // know t.
@@ -105,25 +98,24 @@ func (t *tenure) wants(now time.Time, writes bool) int64 {
 	return 0
 }
 
-// enter lets the owner of s begin at once within t, by e, if nobody is in its way or before it. For
-// asks, see wants. Called with mu held.
-func (ct *contest) enter(t *tenure, e *engine, s *slot) (l *Lease, asks int64) {
+// enter lets the owner of s begin at once within t, by e, if nobody is in its way or before it; otherwise l is nil, and
+// there is nothing to carry out. Called with mu held.
+func (ct *contest) enter(t *tenure, e *engine, s *slot) (l *Lease, does service) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
 	if !t.isOpen() || len(ct.queue) > 0 || !t.isCurrent(now) || !t.suits(&e.set, now) {
-		return nil, 0
+		return nil, does
 	}
 	t.settle(now)
 	writes := !e.reads()
 	if t.serving.writing || writes && (len(t.present) > 0 || t.reserve.last == t.reserve.top) {
-		return nil, 0
+		return nil, does
 	}
 	l = t.admit(e, s, now)
-	if !writes {
-		t.reviewLater()
-	}
-	return l, t.wants(now, writes)
+	does.asks = t.wants(now, writes)
+	does.reviews = !writes && t.serving.toReview()
+	return l, does
 }
 
 // next returns whose turn within t is next; nil: nobody's. A goroutine that is asking the nodes has
@@ -191,36 +183,8 @@ func (ct *contest) serve(t *tenure, may bool) (does service) {
 		t.ended, t.reason = true, ReasonUnlocked
 		return does
 	}
-	if !s.writing || len(ct.queue) > 0 {
-		t.reviewLater()
-	}
+	does.reviews = (!s.writing || len(ct.queue) > 0) && s.toReview()
 	return does
-}
-
-// carryOut carries out the result of a look.
-func (t *tenure) carryOut(does service) {
-	if does.reads {
-		t.tellReads()
-	}
-	if does.asks > 0 {
-		t.ask(does.asks)
-	}
-}
-
-// attend checks whose turn it is within the tenure of this process, if it has one.
-func (ct *contest) attend() {
-	c := ct.client
-	c.mu.Lock()
-	t := ct.tenure
-	if t == nil || t.serving == nil {
-		c.mu.Unlock()
-		return
-	}
-	t.mu.Lock()
-	does := ct.serve(t, false)
-	t.mu.Unlock()
-	c.mu.Unlock()
-	t.carryOut(does)
 }
 
 // close stops new goroutines from waiting for a turn within t, because somebody elsewhere has just
@@ -234,8 +198,31 @@ func (ct *contest) close(t *tenure) service {
 	return ct.serve(t, false)
 }
 
-// told handles the nodes' answer about the tokens up to last, and about waiters.
-func (t *tenure) told(b *redlock.Ballot, last int64) {
+// readOn turns t, in which nobody writes and some read, into a tenure that reads: it has given out
+// its last token. Goroutines that wait for it here ask the nodes. The nodes must be told. Called
+// with mu and t.mu held.
+func (ct *contest) readOn(t *tenure) {
+	t.reads = true
+	t.joining = &joining{closed: true} // the waiters are not known
+	t.reserve.top = t.reserve.last
+	ct.downgrade(t)
+	ct.disband(everybody)
+}
+
+// reserveTurns asks the nodes for the tokens up to last, and whether others wait.
+func (t *tenure) reserveTurns(last int64) redlock.Motion {
+	return redlock.Motion{
+		Name: "reserve",
+		Call: t.engine.joinable.Reserve(t.request(), last),
+		Yes: func(reply any) (bool, error) {
+			r, err := lua.ParseRWReserved(reply)
+			return err == nil && !r.Gone && !r.Reads, err
+		},
+	}
+}
+
+// reservedTurns heeds the nodes' answers about the tokens up to last, and about waiters.
+func (t *tenure) reservedTurns(b *redlock.Ballot, last int64) (does service) {
 	c := t.engine.client
 	gone, reason, others := 0, ReasonGone, false
 	for i := range c.group.Size() {
@@ -253,13 +240,14 @@ func (t *tenure) told(b *redlock.Ballot, last int64) {
 		}
 	}
 	if gone > c.group.Size()-c.group.Quorum() && t.vanished(reason) {
-		return
+		return does
 	}
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	r := &t.reserve
 	r.asking, r.failed = false, !b.Won()
-	does := service{passing: waits}
 	if !t.reads {
 		if b.Won() {
 			r.top, t.serving.clear = max(r.top, last), time.Now()
@@ -272,21 +260,5 @@ func (t *tenure) told(b *redlock.Ballot, last int64) {
 		t.vacant = false
 		does = t.contest.serve(t, may)
 	}
-	t.mu.Unlock()
-	c.mu.Unlock()
-	if does.passing == ends {
-		t.finish()
-	}
-	t.carryOut(does)
-}
-
-// ceases records that the nodes have answered p, whose turn may have come within a tenure of this
-// process.
-func (p *place) ceases() {
-	c := p.contest.client
-	c.mu.Lock()
-	p.attempts, p.starting = false, false
-	p.contest.advance()
-	c.mu.Unlock()
-	p.contest.attend()
+	return does
 }

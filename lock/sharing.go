@@ -19,7 +19,14 @@ type serving struct {
 	writing bool      // the hold in progress writes
 	wrote   time.Time // when the last one that did had ended
 	clear   time.Time // when a quorum last answered about waiters
-	timed   bool      // review is due
+	timed   bool      // a review is due
+}
+
+// toReview reports whether a review has to be made due. Called with mu held.
+func (s *serving) toReview() bool {
+	due := s.timed
+	s.timed = true
+	return !due
 }
 
 // joins reports whether others of this process may join t, if nobody waits to write.

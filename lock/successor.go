@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/lua"
-	"github.com/holdfast-go/holdfast/redlock"
 )
 
 const (
@@ -42,32 +41,6 @@ func (i *succession) pause() time.Duration {
 	pause := min(firstHurry<<min(i.tries, 10), lastHurry)
 	i.tries++
 	return pause/2 + rand.N(pause/2)
-}
-
-// early reports whether the release may still run on a node, after the nodes' answers: the node
-// still has a hold that has ended, as far as this client knows, or, if a release counts on the queuer, it has
-// not answered, and the queuer's turn has come on others.
-func (q *queuer) early(b *redlock.Ballot) bool {
-	c := q.engine.client
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	turn, silent := q.next, false
-	for i := range c.group.Size() {
-		answer := b.Answer(i)
-		switch answer.Vote {
-		case redlock.Yes:
-			turn = true
-		case redlock.No:
-			a, err := q.engine.kind.Acquired(answer.Reply)
-			silent = silent || err != nil
-			if q.succeeds.follows(a.Holder) || c.ended(q.place.contest.key.lock, a.Holder) {
-				return true
-			}
-		default:
-			silent = true
-		}
-	}
-	return q.succeeds.named && turn && silent
 }
 
 // asks records that p asks now. It reports whether p was named as a successor since it last asked, and returns

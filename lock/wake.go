@@ -79,14 +79,6 @@ func (ct *contest) wakeLater(pause time.Duration, look bool) {
 	ct.later = timer
 }
 
-// calm takes back a wakeLater. Called with mu held.
-func (ct *contest) calm() {
-	if ct.later != nil {
-		ct.later.Stop()
-		ct.later = nil
-	}
-}
-
 // published makes the head look after a release somewhere, or when messages were missed.
 func (ct *contest) published(id string) {
 	ct.client.mu.Lock()

@@ -12,7 +12,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name: "a final ticket grows with what nodes answer",
-		File: "lock/ask.go",
+		File: "lock/queuer.go",
 		Old: `		if !q.ticket.Final {
 			q.ticket.Number = max`,
 		New: `		if true {
@@ -84,7 +84,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name:    "who gives up and was passed the lock first waits for its leave",
-		File:    "lock/queuer.go",
+		File:    "lock/queue.go",
 		Old:     "		if q.place.passed() != nil {\n			q.tenure",
 		New:     "		if false {\n			q.tenure",
 		Package: "lock",
@@ -116,7 +116,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name:    "the least proposal is the ticket",
-		File:    "lock/ask.go",
+		File:    "lock/queuer.go",
 		Old:     "q.ticket.Number = max(q.ticket.Number, a.Ticket)",
 		New:     "q.ticket.Number = a.Ticket",
 		Package: "fair",
@@ -183,7 +183,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name:    "who was told of the end, and came before a node knew it, waits",
-		File:    "lock/successor.go",
+		File:    "lock/ask.go",
 		Old:     "q.succeeds.follows(a.Holder)",
 		New:     "slices.Contains(q.succeeds.causes[:0], a.Holder)",
 		Package: "lock",
@@ -199,7 +199,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name: "a silent node is no reason to hurry",
-		File: "lock/successor.go",
+		File: "lock/ask.go",
 		Old: `	return q.succeeds.named && turn && silent
 `,
 		New: `	return q.succeeds.named && turn && silent && false
@@ -209,7 +209,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name: "a waiter that is cancelled stays in the queue",
-		File: "lock/queuer.go",
+		File: "lock/queue.go",
 		Old: `		q.tenure.giveBack(true)
 `,
 		New:     "",
@@ -218,7 +218,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name:    "the head does not wait for the holder's end",
-		File:    "lock/queuer.go",
+		File:    "lock/queue.go",
 		Old:     "in(cmp.Or(d.free, d.ttl))",
 		New:     "in(cmp.Or(0*d.free, 0*d.ttl))",
 		Package: "lock",
@@ -260,7 +260,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name:    "the head does not look as long as a node hides the holder's end",
-		File:    "lock/queuer.go",
+		File:    "lock/queue.go",
 		Old:     "in(cmp.Or(d.free, d.ttl))",
 		New:     "in(cmp.Or(d.free, 0*d.ttl))",
 		Package: "lock",
@@ -268,7 +268,7 @@ var fairWaiterMutants = []Mutant{
 	},
 	{
 		Name:    "a head that cannot hear waits for the holder's end",
-		File:    "lock/queuer.go",
+		File:    "lock/queue.go",
 		Old:     "			in(deafPoll)",
 		New:     "			in(0 * deafPoll)",
 		Package: "lock",

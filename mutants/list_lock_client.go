@@ -76,7 +76,7 @@ var lockClientMutants = []Mutant{
 	},
 	{
 		Name:    "whom the guard keeps out at the start is not logged",
-		File:    "lock/client.go",
+		File:    "lock/connect.go",
 		Old:     "	if len(out) > 0 {",
 		New:     "	if len(out) > 0 && false {",
 		Package: "lock",
@@ -252,7 +252,7 @@ var lockClientMutants = []Mutant{
 	},
 	{
 		Name:    "a node that never votes is said to have started recently",
-		File:    "lock/client.go",
+		File:    "lock/connect.go",
 		Old:     "		case lua.IsUnguarded(n.Err):\n			unguarded = append(unguarded, n.Address)\n",
 		New:     "",
 		Package: "lock",

@@ -116,7 +116,7 @@ var lockFarMutants = []Mutant{
 	},
 	{
 		Name:    "whoever is granted a name does not learn who cannot hear",
-		File:    "lock/reserve.go",
+		File:    "lock/elsewhere.go",
 		Old:     "\tct.elsewhere.deaf = deaf\n",
 		New:     "",
 		Package: "lock",
@@ -148,7 +148,7 @@ var lockFarMutants = []Mutant{
 	},
 	{
 		Name:    "what is known of others is forgotten with the last hold here",
-		File:    "lock/line.go",
+		File:    "lock/tidy.go",
 		Old:     "ct.later != nil || ct.elsewhere.deaf || ct.rivals.remembers()",
 		New:     "ct.later != nil",
 		Package: "lock",
@@ -156,7 +156,7 @@ var lockFarMutants = []Mutant{
 	},
 	{
 		Name:    "who has gone is forgotten, and waited for again",
-		File:    "lock/line.go",
+		File:    "lock/tidy.go",
 		Old:     "|| ct.rivals.remembers()",
 		New:     "|| ct.rivals.owes()",
 		Package: "lock",
@@ -164,7 +164,7 @@ var lockFarMutants = []Mutant{
 	},
 	{
 		Name:    "what is known of others is never forgotten",
-		File:    "lock/line.go",
+		File:    "lock/tidy.go",
 		Old:     "if len(ct.queue) == 0 && ct.tenure == nil {",
 		New:     "if false {",
 		Package: "lock",
@@ -172,7 +172,7 @@ var lockFarMutants = []Mutant{
 	},
 	{
 		Name:    "a name is forgotten though somebody here has it",
-		File:    "lock/line.go",
+		File:    "lock/tidy.go",
 		Old:     "if len(ct.queue) == 0 && ct.tenure == nil {",
 		New:     "if true {",
 		Package: "lock",
@@ -220,7 +220,7 @@ var lockFarMutants = []Mutant{
 	},
 	{
 		Name:    "a name that was forgotten takes what is known of it by then with it",
-		File:    "lock/line.go",
+		File:    "lock/tidy.go",
 		Old:     "	if ct.isCurrent() {\n",
 		New:     "	if true || ct.isCurrent() {\n",
 		Package: "lock",

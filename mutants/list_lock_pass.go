@@ -28,7 +28,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a message leaves the wake that it has forestalled",
-		File:    "lock/wake.go",
+		File:    "lock/tidy.go",
 		Old:     "		ct.later.Stop()\n",
 		New:     "",
 		Package: "lock",
@@ -196,7 +196,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "nobody asks who else waits for a lease that cannot follow",
-		File:    "lock/reserve.go",
+		File:    "lock/carry.go",
 		Old:     "case t.contest.key.order == unordered && t.reign.dueToAsk(now):",
 		New:     "case false:",
 		Package: "lock",
@@ -255,7 +255,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "what was passed to who gives up is kept",
-		File:    "lock/acquire.go",
+		File:    "lock/acquisition.go",
 		Old:     "if l := a.turns.leave(); l != nil {",
 		New:     "if l := a.turns.leave(); l != nil && false {",
 		Package: "lock",
@@ -263,7 +263,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name: "who is passed the lock is not told",
-		File: "lock/line.go",
+		File: "lock/advance.go",
 		Old: `	ct.drop(p)
 	p.stir(false)
 `,
@@ -274,7 +274,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name: "a question that fails ends nothing",
-		File: "lock/reserve.go",
+		File: "lock/pass.go",
 		Old: `!b.Won()
 `,
 		New: `false
@@ -284,7 +284,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name: "tokens are given out that no quorum knows",
-		File: "lock/reserve.go",
+		File: "lock/pass.go",
 		Old: `	r.asking, r.failed = false, !b.Won()
 	if b.Won() {`,
 		New: `	r.asking, r.failed = false, false
@@ -294,7 +294,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a loss is not seen in the answer",
-		File:    "lock/reserve.go",
+		File:    "lock/pass.go",
 		Old:     "if gone > c.group.Size()-c.group.Quorum() && t.vanished(reason) {",
 		New:     "if gone > c.group.Size() && t.vanished(reason) {",
 		Package: "lock",
@@ -302,7 +302,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "a minority without the hold is a loss",
-		File:    "lock/reserve.go",
+		File:    "lock/pass.go",
 		Old:     "if gone > c.group.Size()-c.group.Quorum() && t.vanished(reason) {",
 		New:     "if gone > 0 {\n\t\tt.lose(reason)",
 		Package: "lock",
@@ -318,7 +318,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name: "a force is not told from a loss",
-		File: "lock/reserve.go",
+		File: "lock/pass.go",
 		Old: `				reason = ReasonForced
 `,
 		New:     "",
@@ -327,7 +327,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "who listens is not looked at",
-		File:    "lock/reserve.go",
+		File:    "lock/pass.go",
 		Old:     "waits: listeners > t.contest.listens(), ",
 		New:     "",
 		Package: "lock",
@@ -335,7 +335,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name: "the own subscription is somebody else's",
-		File: "lock/reserve.go",
+		File: "lock/elsewhere.go",
 		Old: `	if ct.wakes != nil {
 		return 1
 	}
@@ -354,7 +354,7 @@ var lockPassMutants = []Mutant{
 	},
 	{
 		Name:    "the tokens are asked for when they are needed",
-		File:    "lock/reserve.go",
+		File:    "lock/carry.go",
 		Old:     "\t\tif r.last == r.top {\n\t\t\tasks",
 		New:     "\t\tif false {\n\t\t\tasks",
 		Package: "lock",

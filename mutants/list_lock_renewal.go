@@ -81,7 +81,7 @@ var lockRenewalMutants = []Mutant{
 	},
 	{
 		Name:    "nodes that are free decide before others have answered",
-		File:    "lock/extend.go",
+		File:    "lock/verdict.go",
 		Old:     "		return errFree\n",
 		New:     "",
 		Package: "lock",

@@ -4,7 +4,7 @@ package main
 var lockRestoreMutants = []Mutant{
 	{
 		Name:    "a quorum outvotes the node that knows of an end by force",
-		File:    "lock/extend.go",
+		File:    "lock/verdict.go",
 		Old:     "err == nil && e == lua.ExtendForced {",
 		New:     "false && err == nil && e == lua.ExtendForced {",
 		Package: "lock",
@@ -28,7 +28,7 @@ var lockRestoreMutants = []Mutant{
 	},
 	{
 		Name:    "a loss needs fewer nodes",
-		File:    "lock/restore.go",
+		File:    "lock/verdict.go",
 		Old:     "case free+refuse > most:",
 		New:     "case free+refuse >= most:",
 		Package: "lock",
@@ -36,7 +36,7 @@ var lockRestoreMutants = []Mutant{
 	},
 	{
 		Name:    "a silent node has forgotten",
-		File:    "lock/restore.go",
+		File:    "lock/verdict.go",
 		Old:     "case a.Vote == redlock.Pending || err != nil:",
 		New:     "case a.Vote == redlock.Pending || err != nil:\n\t\t\trefuse++",
 		Package: "lock",
@@ -44,7 +44,7 @@ var lockRestoreMutants = []Mutant{
 	},
 	{
 		Name:    "nodes that are free are not asked to vouch",
-		File:    "lock/restore.go",
+		File:    "lock/verdict.go",
 		Old:     "case !restored && has > 0",
 		New:     "case false && has > 0",
 		Package: "lock",
@@ -52,7 +52,7 @@ var lockRestoreMutants = []Mutant{
 	},
 	{
 		Name:    "a hold that was deleted everywhere is restored",
-		File:    "lock/restore.go",
+		File:    "lock/verdict.go",
 		Old:     "case !restored && has > 0 && free > 0",
 		New:     "case !restored && free > 0",
 		Package: "lock",
@@ -60,7 +60,7 @@ var lockRestoreMutants = []Mutant{
 	},
 	{
 		Name:    "half of an even number of nodes is no loss",
-		File:    "lock/restore.go",
+		File:    "lock/verdict.go",
 		Old:     "case free+refuse > most:",
 		New:     "case free+refuse >= g.Quorum():",
 		Package: "lock",

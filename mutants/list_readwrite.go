@@ -116,7 +116,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "who leads takes its place along",
-		File:    "lock/queuer.go",
+		File:    "lock/queue.go",
 		Old:     "q.tenure != nil && q.bequeath()",
 		New:     "false",
 		Package: "readwrite",
@@ -412,7 +412,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "who waits within a process is never seen",
-		File:    "lock/review.go",
+		File:    "lock/carry.go",
 		Old:     "return !s.closed && now.Sub(p.came) >= maxUnseen",
 		New:     "return false",
 		Package: "readwrite",
@@ -420,7 +420,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "a tenure in which nobody writes any more keeps others out",
-		File:    "lock/review.go",
+		File:    "lock/carry.go",
 		Old:     "now.Sub(s.wrote) >= idleLook &&",
 		New:     "false &&",
 		Package: "readwrite",
@@ -428,7 +428,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "a tenure in which nobody writes any more is looked at when others should have been told",
-		File:    "lock/review.go",
+		File:    "lock/carry.go",
 		Old:     "idleLook = maxIdle - 2*maxUnseen",
 		New:     "idleLook = maxIdle",
 		Package: "readwrite",
@@ -436,7 +436,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "a tenure in which nobody writes any more is looked at too late for telling others in time",
-		File:    "lock/review.go",
+		File:    "lock/carry.go",
 		Old:     "idleLook = maxIdle - 2*maxUnseen",
 		New:     "idleLook = maxIdle - maxUnseen",
 		Package: "readwrite",
@@ -452,7 +452,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "a tenure reads on while one of its own waits to write",
-		File:    "lock/review.go",
+		File:    "lock/carry.go",
 		Old:     " && (next == nil || !next.writes() && !s.closed) {",
 		New:     " && (next == nil || true) {",
 		Package: "readwrite",
@@ -460,7 +460,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "the nodes are not told that a tenure reads on",
-		File:    "lock/serve.go",
+		File:    "lock/carry.go",
 		Old:     "\t\tt.tellReads()\n",
 		New:     "",
 		Package: "readwrite",
@@ -468,7 +468,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "what was reserved stays when a tenure reads on",
-		File:    "lock/review.go",
+		File:    "lock/serve.go",
 		Old:     "\tt.reserve.top = t.reserve.last\n",
 		New:     "",
 		Package: "readwrite",
@@ -500,7 +500,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "who gives up leaves those behind it asleep",
-		File:    "lock/queuer.go",
+		File:    "lock/queue.go",
 		Old:     "\tct.attend() // those behind it may have waited for it alone\n",
 		New:     "\t_ = ct\n",
 		Package: "readwrite",
@@ -508,7 +508,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "who has its turn stays in the queue on the nodes",
-		File:    "lock/queuer.go",
+		File:    "lock/queue.go",
 		Old:     "\t\t\tl.hold.served(q.tenure)\n",
 		New:     "",
 		Package: "readwrite",
@@ -628,7 +628,7 @@ var readwriteMutants = []Mutant{
 	},
 	{
 		Name:    "who waits in a closed tenure goes to the nodes, behind those who came later",
-		File:    "lock/review.go",
+		File:    "lock/carry.go",
 		Old:     "return !s.closed && now.Sub(p.came)",
 		New:     "return now.Sub(p.came)",
 		Package: "readwrite",

@@ -35,10 +35,10 @@ var semaphoreMutants = []Mutant{
 	},
 	{
 		Name:    "nodes that gave other slots keep them",
-		File:    "lock/slots.go",
+		File:    "lock/repair.go",
 		Old:     `		if slots != "" && slots != n.slots {`,
 		New:     `		if false && slots != "" && slots != n.slots {`,
-		More:    []Edit{{"lock/slots.go", "differs := n.aligned && slots != n.slots", "differs := n.aligned && false"}},
+		More:    []Edit{{"lock/repair.go", "differs := n.aligned && slots != n.slots", "differs := n.aligned && false"}},
 		Package: "lock",
 		Tests:   "^TestNodesThatGaveOtherSlotsSoonGiveTheSame$",
 	},
@@ -324,7 +324,7 @@ var semaphoreMutants = []Mutant{
 	},
 	{
 		Name:    "whoever was passed a permit keeps his place on the nodes",
-		File:    "lock/queuer.go",
+		File:    "lock/queue.go",
 		Old:     "_ = q.follows() // what was left to it is its to give back\n		if q.tenure != nil {",
 		New:     "_ = q.follows() // what was left to it is its to give back\n		if false && q.tenure != nil {",
 		Package: "lock",
@@ -332,7 +332,7 @@ var semaphoreMutants = []Mutant{
 	},
 	{
 		Name:    "whoever waits for room to ask is not told that he was passed a permit",
-		File:    "lock/queuer.go",
+		File:    "lock/queue.go",
 		Old:     "\tcase <-q.place.listen():\n\t\treturn nil\n",
 		New:     "",
 		Package: "lock",

@@ -1,0 +1,70 @@
+package lock
+
+import "slices"
+
+// drop takes p out of the queue, and returns its former index; -1: it was not there. Called with mu
+// held.
+func (ct *contest) drop(p *place) int {
+	i := slices.Index(ct.queue, p)
+	if i < 0 {
+		return i
+	}
+	if ct.first[0] == p {
+		ct.first[0] = nil
+	}
+	if i == 0 {
+		ct.queue[0] = nil
+		ct.queue = ct.queue[1:]
+	} else {
+		ct.queue = slices.Delete(ct.queue, i, i+1)
+	}
+	if p.inQueue == nil {
+		return i
+	}
+	p.ticket = 0
+	if p.starting || p.later {
+		p.starting, p.later = false, false
+		ct.advance()
+	}
+	return i
+}
+
+// take removes p, which has been passed the lock, and wakes it. The new head need not know that
+// before the tenure ends. Called with mu held.
+func (ct *contest) take(p *place) {
+	ct.drop(p)
+	p.stir(false)
+}
+
+// advance lets the next goroutine ask the nodes for the first time, if it has been waiting for
+// those before it to do so. Called with mu held.
+func (ct *contest) advance() {
+	if ct.key.order == unordered {
+		return
+	}
+	for _, p := range ct.queue {
+		switch {
+		case p.starting:
+			return
+		case p.later:
+			p.starting, p.later = true, false
+			p.stir(true)
+			return
+		}
+	}
+}
+
+// disperse makes the first n goroutines that wait here without a place take one. Called with mu
+// held.
+func (ct *contest) disperse(n int) {
+	for _, p := range ct.queue {
+		if n <= 0 {
+			return
+		}
+		if p.unplaced {
+			p.unplaced, p.sent = false, true
+			p.stir(false)
+			n--
+		}
+	}
+}
