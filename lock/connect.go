@@ -136,11 +136,7 @@ func (c *Client) logGuarded() {
 func samples(prefix string) []lua.Call {
 	calls := make([]lua.Call, lua.MaxBatch)
 	for i := range calls {
-		keys, err := lua.NewKeys(prefix, fmt.Sprint("sample-", i))
-		if err != nil {
-			return nil // with such a prefix there is no lock either
-		}
-		calls[i] = lua.Server{Keys: keys}.Call()
+		calls[i] = lua.Server{Keys: sampleKeys(prefix, i)}.Call()
 	}
 	return calls
 }

@@ -3,6 +3,9 @@ package lock
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/redis/go-redis/v9"
 
@@ -21,39 +24,102 @@ type NodeHealth struct {
 // Health asks every node for its state, and returns the answers in the order in which the nodes
 // were given to [NewClient]. It takes no lock, writes nothing, and takes no longer than the node timeout. A node
 // that refuses writes, such as one that is full or has become a replica, does not vote. A node that has
-// not answered when ctx ends counts as silent. [Spare] tells how many more nodes may fail. For a
-// Cluster, one of the masters is asked, always the one that has a certain slot. The nodes of a closed client are not
-// asked: none votes.
+// not answered when ctx ends counts as silent. [Spare] tells how many more nodes may fail. The nodes of a closed
+// client are not asked: none votes.
+//
+// Of a Cluster, every master is asked. The Cluster is up if any of them answers, so that some names can be locked, and
+// votes if all of them would grant a lock. Err names one of those that would not.
 func (c *Client) Health(ctx context.Context) []NodeHealth {
 	health := make([]NodeHealth, c.group.Size())
 	for i := range health {
 		health[i] = NodeHealth{Address: c.group.Address(i), Err: ErrClosed}
 	}
-	keys, err := lua.NewKeys(c.prefix, "sample-0") // which nobody holds
-	if err == nil {
-		err = c.enter()
-	}
-	if err != nil {
+	if c.enter() != nil {
 		return health
 	}
 	defer c.leave()
-	b, err := c.group.Decide(ctx, redlock.Motion{
-		Name: "health",
-		Call: lua.Ready{Keys: keys, Guard: c.guard}.Call(),
-		Yes:  lua.ParseReady,
-		All:  true,
-	})
-	for i := range health {
-		h := &health[i]
-		if err != nil { // ctx ended before all had answered; the ballot continues
-			h.Err = contextError(ctx)
-			continue
+	spots := c.spots()
+	ballots := make([]*redlock.Ballot, len(spots))
+	for k, s := range spots {
+		ballots[k] = c.group.Vote(redlock.Motion{
+			Name: "health",
+			Call: lua.Ready{Keys: s.keys, Guard: c.guard}.Call(),
+			Yes:  lua.ParseReady,
+			All:  true,
+		})
+	}
+	answers := make([][]redlock.Answer, len(health)) // of each node's servers
+	for k, b := range ballots {
+		err := b.Wait(ctx)
+		for i := range health {
+			switch {
+			case !spots[k].news[i]:
+			case err != nil: // ctx ended before all had answered; the ballot continues
+				answers[i] = append(answers[i], redlock.Answer{Err: contextError(ctx)})
+			default:
+				answers[i] = append(answers[i], b.Answer(i))
+			}
 		}
-		a := b.Answer(i)
-		h.Up = reached(a)
-		h.Votes, h.Err = a.Vote == redlock.Yes, a.Err
+	}
+	for i := range health {
+		health[i].take(answers[i])
 	}
 	return health
+}
+
+// take records what the servers of a node have answered.
+func (h *NodeHealth) take(answers []redlock.Answer) {
+	against := 0
+	h.Err = nil
+	for _, a := range answers {
+		h.Up = h.Up || reached(a)
+		if a.Vote == redlock.Yes {
+			continue
+		}
+		if against++; against == 1 {
+			h.Err = a.Err
+		}
+	}
+	h.Votes = against == 0
+	if against > 0 && len(answers) > 1 {
+		h.Err = fmt.Errorf("%d of %d masters would grant no lock: %w", against, len(answers), h.Err)
+	}
+}
+
+// A spot is a name that nobody locks, and tells of which nodes it leads to a server to which no spot before it did.
+type spot struct {
+	keys lua.Keys
+	news []bool
+}
+
+// maxSpots is so many that they lead to each master of a Cluster, unless it has hardly any slots.
+const maxSpots = 1024
+
+// spots returns names that lead to all servers of which the nodes consist.
+func (c *Client) spots() (spots []spot) {
+	n := 1
+	if c.group.Clustered() {
+		n = maxSpots
+	}
+	seen := make(map[redlock.Server]bool)
+	for k := range n {
+		s := spot{sampleKeys(c.prefix, k), make([]bool, c.group.Size())}
+		for i := range s.news {
+			server := c.group.Server(i, s.keys.Lock)
+			s.news[i] = !seen[server]
+			seen[server] = true
+		}
+		if slices.Contains(s.news, true) {
+			spots = append(spots, s)
+		}
+	}
+	return spots
+}
+
+// sampleKeys returns keys that are never there. The options were checked, so the prefix is sound.
+func sampleKeys(prefix string, k int) lua.Keys {
+	keys, _ := lua.NewKeys(prefix, "sample-"+strconv.Itoa(k))
+	return keys
 }
 
 // reached reports whether a node answered, if only with an error.

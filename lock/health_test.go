@@ -2,6 +2,8 @@ package lock_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,4 +97,35 @@ func TestANodeThatRefusesToGrantIsLoggedOnce(t *testing.T) {
 		return len(log.lines("a node accepts commands again", "level=INFO", servers[1].Addr())) == 1
 	}, "so is that it is over")
 	require.Equal(t, 1, refuses())
+}
+
+// Each master of a Cluster has names of its own.
+func TestHealthOfAClusterIsThatOfAllItsMasters(t *testing.T) {
+	t.Parallel()
+	c := redistest.StartCluster(t)
+	other := redistest.Start(t)
+	locks, err := lock.NewClient([]redis.UniversalClient{c.Client(t), other.Client(t)}, unhurried)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = locks.Close() })
+	health := locks.Health(context.Background())
+	require.Equal(t, lock.NodeHealth{Address: health[0].Address, Up: true, Votes: true}, health[0])
+	require.Equal(t, lock.NodeHealth{Address: other.Addr(), Up: true, Votes: true}, health[1])
+
+	for _, s := range c.Servers {
+		require.NoError(t, s.Client(t).ConfigSet(context.Background(), "maxmemory", "1").Err())
+		health := locks.Health(context.Background())
+		require.True(t, health[0].Up)
+		require.False(t, health[0].Votes)
+		require.ErrorContains(t, health[0].Err, "1 of 3 masters would grant no lock: ")
+		require.ErrorContains(t, health[0].Err, "OOM")
+		require.True(t, health[1].Votes, "which is another node")
+		require.NoError(t, s.Client(t).ConfigSet(context.Background(), "maxmemory", "0").Err())
+	}
+	for i, s := range c.Servers {
+		s.Kill()
+		redistest.Eventually(t, time.Minute, func() bool {
+			h := locks.Health(context.Background())[0]
+			return h.Up == (i < 2) && !h.Votes && strings.Contains(h.Err.Error(), fmt.Sprint(i+1, " of 3 masters"))
+		}, "%d masters are down", i+1)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/caption"
+	"github.com/holdfast-go/holdfast/lua"
 )
 
 // A ClientOption configures a [Client]. No duration may be longer than ten years.
@@ -145,7 +146,7 @@ func WithClockDrift(factor float64, fixed time.Duration) ClientOption {
 	return clientOption(func(s *clientSettings) { s.driftFactor, s.driftFixed = factor, fixed })
 }
 
-// WithPrefix sets the prefix of every key. The default is "lock".
+// WithPrefix sets the prefix of every key. The default is "lock". A prefix with an empty pair of braces is refused.
 func WithPrefix(p string) ClientOption {
 	return clientOption(func(s *clientSettings) { s.prefix = p })
 }
@@ -203,6 +204,9 @@ func (s *clientSettings) check() error {
 		return fmt.Errorf("lock: the restart guard is %v, it must not be negative", s.guard)
 	case s.prefix == "":
 		return errors.New("lock: the key prefix is empty")
+	}
+	if _, err := lua.NewKeys(s.prefix, "orders"); err != nil {
+		return fmt.Errorf("lock: no lock can have keys with the prefix %q: %w", s.prefix, err)
 	}
 	if err := caption.Check("label", s.label, caption.MaxLabel); err != nil {
 		return fmt.Errorf("lock: %w", err)

@@ -31,6 +31,7 @@ func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 		"token retention is 0s":      lock.WithTokenRetention(0),
 		"restart guard is -1ns":      lock.WithRestartGuard(-1),
 		"key prefix is empty":        lock.WithPrefix(""),
+		"with the prefix \"a{}b\"":   lock.WithPrefix("a{}b"),
 		"TTL of 2ms is too short":    lock.WithTTL(2 * time.Millisecond),
 		"TTL of 24h0m0s is too long": lock.WithTTL(24 * time.Hour),
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -23,6 +24,7 @@ func (a *app) open(options ...lock.ClientOption) (*lock.Client, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	a.clustered = slices.ContainsFunc(servers, isCluster)
 	c, err := a.locks(servers, options...)
 	if err != nil {
 		disconnect(servers)

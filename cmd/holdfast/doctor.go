@@ -125,10 +125,10 @@ func (x *examination) together(ctx context.Context, a *app, all, reachable []ser
 		}
 	}
 	for i, h := range health {
-		switch {
-		case h.Votes, !h.Up && isCluster(reachable[i]) && slices.ContainsFunc(exams[i], func(e *nodeExam) bool { return e.grants }):
-			x.Spare++ // of a Cluster one master was asked, which may be silent when others are not
-		case !slices.ContainsFunc(exams[i], (*nodeExam).isWrong): // else its own findings tell why
+		if h.Votes || isCluster(reachable[i]) && slices.ContainsFunc(exams[i], func(e *nodeExam) bool { return e.grants }) {
+			x.Spare++ // a Cluster of which one master grants has locks still
+		}
+		if !h.Votes && !slices.ContainsFunc(exams[i], (*nodeExam).isWrong) { // else its own findings tell why
 			exams[i][0].find(wrong, "it does not vote: %v", h.Err)
 		}
 	}

@@ -498,9 +498,9 @@ func TestSilentServerDoesNotDelayTheEndOfWhoOnlyLooks(t *testing.T) {
 }
 
 // The names of other shards can be locked, and that those of the stuck one cannot is not for want of rights.
-func TestDoctorTellsThatOnlyOneShardOfAClusterIsStuck(t *testing.T) {
+func TestOnlyOneShardOfAClusterIsStuck(t *testing.T) {
 	t.Parallel()
-	for name, next := range map[string]int{"the one that is asked for all": 0, "another": 1} {
+	for name, next := range map[string]int{"the one that is asked first": 0, "another": 1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := redistest.StartCluster(t)
@@ -510,13 +510,17 @@ func TestDoctorTellsThatOnlyOneShardOfAClusterIsStuck(t *testing.T) {
 				addresses = append(addresses, s.Addr())
 			}
 			stuck.Pause()
-			code, out, errs := run(t, "redis+cluster://"+addresses[0]+"?addr="+strings.Join(addresses[1:], "&addr="), "doctor")
+			url := "redis+cluster://" + addresses[0] + "?addr=" + strings.Join(addresses[1:], "&addr=")
+			code, out, errs := run(t, url, "doctor")
 			require.Equal(t, exitFailed, code, out+errs)
 			require.Contains(t, out, "\nlocks can be taken, ")
 			require.Contains(t, out, "wrong: "+stuck.Addr()+": the names in its slots cannot be locked")
 			require.Contains(t, out, "advice: there is one Cluster, ")
 			require.NotContains(t, out, "cannot be taken")
 			require.NotContains(t, out, "takes longer")
+			_, out, errs = run(t, url, "top")
+			require.Contains(t, out, "0 of 1 nodes vote, 1 too few: not every lock can be taken; ", errs)
+			require.Contains(t, out, "up, but does not vote: 1 of 3 masters would grant no lock: shard "+stuck.Addr())
 		})
 	}
 }

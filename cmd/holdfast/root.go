@@ -20,9 +20,10 @@ type app struct {
 	json    bool
 	verbose bool
 
-	parsed bool // the command line made sense to cobra
-	stdout sink
-	stderr *teller
+	clustered bool // a server that was given is a Cluster
+	parsed    bool // the command line made sense to cobra
+	stdout    sink
+	stderr    *teller
 }
 
 // execute runs the command line and returns the exit code.

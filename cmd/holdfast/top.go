@@ -25,8 +25,8 @@ func (a *app) topCommand() *cobra.Command {
 		Long: `Watch the servers, the locks whose names match PATTERN, their holders and waiters, on one screen that is updated. Press q to quit.
 If stdout is not a terminal, it is printed once, as a plain table.
 
-Whether a Cluster votes is what one of its masters says. With another one down, names in that one's slots cannot be locked, and
-the others can: doctor looks at each.
+A Cluster votes if all of its masters do. With one of them down, names in its slots cannot be locked, and the others can: doctor
+looks at each.
 
 With --json, one document: "nodes" ("address", "up", "votes", "error") and "locks", each as
 ` + "`holdfast status --json`" + ` prints it. Exit code 69 if too few servers answered, unless on a terminal.`,
@@ -42,7 +42,7 @@ With --json, one document: "nodes" ("address", "up", "votes", "error") and "lock
 			if err != nil {
 				return err
 			}
-			t := &top{client: c, pattern: append(args, "")[0], interval: interval}
+			t := &top{client: c, clustered: a.clustered, pattern: append(args, "")[0], interval: interval}
 			if err := checkPattern(c, t.pattern); err != nil {
 				return err
 			}
@@ -71,6 +71,7 @@ type picture struct {
 	Error string       `json:"error,omitempty"`
 
 	spare  int
+	partly bool // a Cluster may grant some locks and not others
 	failed error
 }
 
@@ -83,9 +84,10 @@ type healthView struct {
 
 // A top is the screen's model. Update and View run on one goroutine.
 type top struct {
-	client   *lock.Client
-	pattern  string
-	interval time.Duration
+	client    *lock.Client
+	clustered bool
+	pattern   string
+	interval  time.Duration
 
 	now           picture
 	seen          bool
@@ -99,6 +101,7 @@ func (t *top) look(ctx context.Context) picture {
 	health := t.client.Health(ctx)
 	p := picture{Nodes: []healthView{}, Locks: []lockView{}, spare: lock.Spare(health)}
 	for _, h := range health {
+		p.partly = p.partly || t.clustered && h.Up && !h.Votes
 		v := healthView{Address: h.Address, Up: h.Up, Votes: h.Votes}
 		if h.Err != nil {
 			v.Error = h.Err.Error()
@@ -196,6 +199,8 @@ func (p *picture) summary() string {
 	}
 	text := fmt.Sprintf("%d of %d nodes vote, ", votes, len(p.Nodes))
 	switch {
+	case p.spare < 0 && p.partly:
+		text += fmt.Sprintf("%d too few: not every lock can be taken", -p.spare)
 	case p.spare < 0:
 		text += fmt.Sprintf("%d too few: no lock can be taken", -p.spare)
 	case p.spare == 0:
