@@ -28,11 +28,21 @@ const releaseTime = 100 * time.Microsecond
 // closeTime is how long Close takes at the most, apart from what many leases add.
 func closeTime(nodeTimeout time.Duration) time.Duration { return max(3*time.Second, 12*nodeTimeout) }
 
+// A closing is a tenure that Close ends, and its release.
+type closing struct {
+	tenure  *tenure
+	release *redlock.Ballot
+}
+
 // Close releases all held locks, ends every waiting Lock with [ErrClosed], and stops and joins
 // everything that the client started. Leases end with [ErrReleased], which is also an ErrClosed. It
 // never closes the nodes' clients. It does not wait for the work under the leases, whose contexts it
 // ends: others can have the locks while that work still cleans up. End the work before, or use
 // [Client.Shutdown]. A second Close waits for what the first one does at the nodes, and returns nil.
+//
+// Releases that nodes have yet to confirm, by Close or by an Unlock before it, are tried again for two node timeouts, unless
+// the node is silent. After that nobody tries: what such a node has of a lock ends with its TTL. Close returns an error if
+// a lock is not free at a quorum then. What an Unlock has told is not told again.
 //
 // Close takes no longer than about a dozen node timeouts, or three seconds if those are shorter, whatever the
 // nodes and the log handler do, plus 100 µs for each held lease.
@@ -55,33 +65,36 @@ func (c *Client) Close() error {
 	// Each step is made for all tenures before the next is made for one: there may be
 	// thousands, each with a renewal in flight to a node that is silent.
 	var renewing []<-chan struct{}
-	var ended []func(time.Duration) *redlock.Ballot
+	var ended []func(time.Duration) closing
 	for _, t := range tenures {
 		holds, r, did := t.retire()
 		if r != nil {
 			renewing = append(renewing, r)
 		}
 		if did {
-			ended = append(ended, func(patience time.Duration) *redlock.Ballot { return t.close(holds, patience) })
+			ended = append(ended, func(patience time.Duration) closing { return closing{t, t.close(holds, patience)} })
 		}
 	}
 	await(c.group.NodeTimeout(), renewing...) // none may follow a release (trap 21); one that is stuck will find nothing
-	releases := make([]*redlock.Ballot, len(ended))
+	releases := make([]closing, len(ended))
 	patience := c.group.NodeTimeout() + time.Duration(len(ended))*releaseTime
 	for i, release := range ended {
 		releases[i] = release(patience)
 	}
-	var failed error
-	for _, b := range releases {
-		_ = b.Wait(context.Background()) // each is decided within its patience
-		if err := b.Err(); err != nil && failed == nil {
-			failed = fmt.Errorf("lock: a lock was not given back, it ends with its TTL: %w", err)
-		}
+	for _, r := range releases {
+		_ = r.release.Wait(context.Background()) // each is decided within its patience
 	}
 	c.calls.wait()
 	await(c.group.NodeTimeout(), c.idle) // whoever ended another tenure, like one that was lost, cleans up after it
 	c.watchdog.Close()
 	c.hub.Close()
+	c.group.Settle(2 * c.group.NodeTimeout())
+	var failed error
+	for _, r := range releases {
+		if err := r.release.Err(); err != nil && !r.tenure.footprint.Gone() && failed == nil {
+			failed = fmt.Errorf("lock: a lock was not given back, it ends with its TTL: %w", err)
+		}
+	}
 	c.group.Close()
 	close(c.gone) // before those are waited for who may close the client, too
 	c.audience.close(c.group.NodeTimeout())

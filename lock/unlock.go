@@ -18,8 +18,8 @@ const (
 // If another goroutine of this process waits for the lock, it usually has the lock next, and no
 // node is told. Otherwise Unlock returns nil if a quorum of nodes confirmed. The error wraps
 // [ErrLost] if the lease was lost before, [ErrReleased] on a second call, and [ErrNoQuorum] if too
-// few nodes confirmed. In the last case, the release is tried again in the background, and the lock
-// ends with its TTL at the latest. The lease is over in any case.
+// few nodes confirmed. In the last case, the release is tried again in the background until the client is
+// closed, and the lock ends with its TTL at the latest. The lease is over in any case.
 func (l *Lease) Unlock(ctx context.Context) error {
 	if l.hold == nil {
 		return ErrNotHeld

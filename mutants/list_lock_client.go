@@ -67,6 +67,22 @@ var lockClientMutants = []Mutant{
 		Tests:   "^TestLocksWorkWithTheLongestSettings$",
 	},
 	{
+		Name:    "Close does not make again what nodes have refused",
+		File:    "lock/client.go",
+		Old:     "	c.group.Settle(2 * c.group.NodeTimeout())\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestCloseMakes",
+	},
+	{
+		Name:    "Close calls a lock kept that it has given back in the end",
+		File:    "lock/client.go",
+		Old:     "err != nil && !r.tenure.footprint.Gone() && failed == nil",
+		New:     "err != nil && failed == nil",
+		Package: "lock",
+		Tests:   "^TestCloseMakesItsOwnReleasesAgain$",
+	},
+	{
 		Name:    "Health does not ask for the restart guard",
 		File:    "lock/health.go",
 		Old:     "Guard: c.guard}.Call()",

@@ -3,6 +3,14 @@ package main
 // redlockLaneMutants are bugs in what carries the commands to a node.
 var redlockLaneMutants = []Mutant{
 	{
+		Name:    "what the masters of a Cluster have to confirm is not waited for",
+		File:    "redlock/group.go",
+		Old:     "			lanes = append(lanes, n.shards.all()...)\n",
+		New:     "",
+		Package: "redlock",
+		Tests:   "^TestSettleWaitsForWhatAShardHasToConfirm$",
+	},
+	{
 		Name: "commands about a key overtake each other",
 		File: "redlock/window.go",
 		Old: `		return true, 0

@@ -142,6 +142,19 @@ func (f *Footprint) Has(node int) bool {
 	return f.traces[node].present
 }
 
+// Gone reports whether so many nodes certainly do not have the key that the others are no quorum.
+func (f *Footprint) Gone() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	left := 0
+	for i := range f.traces {
+		if t := &f.traces[i]; t.flying > 0 || t.present || t.unknown {
+			left++
+		}
+	}
+	return left <= len(f.traces)-(len(f.traces)/2+1)
+}
+
 // Present reports whether any node has said that it has the key.
 func (f *Footprint) Present() bool {
 	f.mu.Lock()

@@ -154,8 +154,19 @@ func (g *Group) Validity(start time.Time, ttl time.Duration) time.Time {
 	return start.Add(ttl - g.Drift(ttl))
 }
 
-// Close ends every lane and waits for commands in flight. Undecided ballots are lost. It does not
-// close the clients.
+// lanes are all lanes that have something to send, or may have.
+func (g *Group) lanes() (lanes []*lane) {
+	for _, n := range g.nodes {
+		lanes = append(lanes, n.lane)
+		if n.shards != nil {
+			lanes = append(lanes, n.shards.all()...)
+		}
+	}
+	return lanes
+}
+
+// Close ends every lane and waits for commands in flight. Undecided ballots are lost, and what nodes have not confirmed to
+// be removed is not tried again: call [Group.Settle] before. It does not close the clients.
 func (g *Group) Close() {
 	var lanes []*lane
 	for _, n := range g.nodes {

@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,8 @@ type pendingReleases struct {
 const (
 	minPause = 50 * time.Millisecond
 	maxPause = time.Second
+	// settlePause is how often a group that is to end looks whether all is confirmed.
+	settlePause = 2 * time.Millisecond
 	// maxOpen bounds the removals that stay pending for as long as a node is silent.
 	maxOpen = maxFlight
 )
@@ -134,6 +137,37 @@ func (l *lane) collect() {
 	for _, o := range due {
 		l.node.root().way(o.key()).submit(o) // its slot may have moved
 	}
+}
+
+// Settle has removals that nodes have not confirmed be tried again at once, and then with the usual pauses, until all are
+// confirmed or so much time has passed. A node that is silent is not waited for: what was sent to it is executed when it
+// goes on, and more would be, too. The group must be asked for nothing else by then.
+func (g *Group) Settle(limit time.Duration) {
+	over := time.Now().Add(limit)
+	for _, l := range g.lanes() {
+		l.hasten()
+	}
+	for time.Now().Before(over) && slices.ContainsFunc(g.lanes(), (*lane).owes) {
+		time.Sleep(settlePause)
+	}
+}
+
+// hasten has what is pending be tried at once, as if nothing had been for a while, unless the node is silent.
+func (l *lane) hasten() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if d := &l.pending; len(d.ops) > 0 && l.stuck == 0 {
+		d.pause.Reset()
+		d.wake(time.Now(), 0)
+	}
+}
+
+// owes reports whether a node that answers may soon have confirmed more, or may soon owe something: what is in flight
+// may fail.
+func (l *lane) owes() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stuck == 0 && (l.busy > 0 || len(l.queue) > 0 || len(l.pending.ops) > 0)
 }
 
 // overdrawn reports whether no command that creates a key may be sent any more, because the node is

@@ -3,6 +3,7 @@ package redlock
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -130,6 +131,13 @@ func (s *shards) retire() {
 		}
 		s.retired = append(s.retired, l)
 	}
+}
+
+// all returns the lanes that are open.
+func (s *shards) all() []*lane {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Collect(maps.Values(s.lanes))
 }
 
 // close closes every lane, and prevents new ones.

@@ -240,3 +240,24 @@ func TestARemovalIsDoneAsSoonAsASlotHasMoved(t *testing.T) {
 		})
 	}
 }
+
+// Each master has its own lane, and what it owes there.
+func TestSettleWaitsForWhatAShardHasToConfirm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &virtualCluster{servers: virtual.StartN(t, 1)}
+		g := c.group(t, timeout)
+		h := newHold(t, g, "orders")
+		require.NoError(t, g.Vote(h.acquire()).Wait(t.Context()))
+		c.servers[0].Refuse(virtual.Name("HDEL"))
+		b := g.Vote(h.release())
+		require.NoError(t, b.Wait(t.Context()))
+		require.False(t, b.Won())
+		start := time.Now()
+		g.Settle(timeout)
+		require.Equal(t, timeout, time.Since(start).Round(timeout/20), "it goes on refusing")
+		c.servers[0].Refuse(nil)
+		g.Settle(time.Minute)
+		require.Less(t, time.Since(start), 2*timeout)
+		require.True(t, h.footprint.Gone())
+	})
+}
