@@ -222,6 +222,9 @@ func (a *acquisition) wait(d *denial) error {
 	if a.turns == nil { // which know it otherwise
 		a.last = d
 	}
+	if d == taken || d.tells() {
+		a.known = d
+	}
 	if !a.contended && a.observed != nil {
 		a.tellWaits()
 	}

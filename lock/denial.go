@@ -24,6 +24,16 @@ var (
 	taken = &denial{sure: true}
 )
 
+// soFar is d, of an attempt that was cut off, as a reason: the holder that a quorum had named by then, or that too few
+// nodes had answered.
+func (d *denial) soFar() denial {
+	known := denial{holder: d.holder, ttl: d.ttl, about: d.about, cut: d.cut}
+	if !d.sure {
+		known.err = d.cut
+	}
+	return known
+}
+
 // tells reports whether d gives a certain reason why the lock could not be acquired.
 func (d *denial) tells() bool {
 	return d.cut == nil && (d.holder != "" || d.err != nil || d.split != nil)

@@ -155,6 +155,7 @@ func (e *cutError) Unwrap() error { return e.error }
 
 var (
 	errNotAsked = errors.New("no node had been asked")
+	errBehind   = fmt.Errorf("%w: other calls of this process had it, or stood before this one", ErrLocked)
 	errTurn     = errors.New("another call of the same owner was in progress")
 	errTooLate  = errors.New("it was granted after the wait had ended, and was given back")
 	errTryOver  = errors.New("the time of a TryLock is over")

@@ -12,18 +12,10 @@ import (
 // give gives up: it leaves the queue and returns the reason. If the end of the wait cut off an
 // attempt, d has what was known then.
 func (a *acquisition) give(err error, d *denial) error {
-	known := *a.known(d)
+	known := *a.reason(d)
 	a.quit()
-	switch {
-	case known.tells():
-	case d.cut != nil:
-		known = denial{holder: d.holder, ttl: d.ttl, about: d.about, err: d.cut}
-	default:
-		if known = *a.engine.known(); known.cut != nil {
-			known.err = known.cut
-		} else if !known.tells() {
-			known.err = errNotAsked
-		}
+	if !known.tells() {
+		known = a.before(d)
 	}
 	if errors.Is(err, errTryOver) {
 		if err = ErrLocked; known.err != nil {
@@ -39,9 +31,35 @@ func (a *acquisition) give(err error, d *denial) error {
 	return a.fail(err, &known)
 }
 
-// known returns the last certain reason why the lock was not available: from the last attempt that
+// before is why the lock was not available before the attempt that the end of the wait cut off, which may be another call's
+// for which this one waits: it may have been cut off at once. It is what that attempt had found only if that is certain, or
+// if nothing was known before.
+func (a *acquisition) before(d *denial) denial {
+	if d.cut == nil {
+		d = a.engine.known()
+	}
+	known := denial{cut: d.cut}
+	switch {
+	case d.tells():
+		return *d
+	case d.cut != nil && (d.sure || a.known == nil):
+		return d.soFar()
+	case a.known == taken:
+		known.err = errBehind
+	case a.known != nil:
+		known = *a.known
+		known.cut = d.cut
+	case a.contended && a.blocks:
+		known.err = fmt.Errorf("%w: %w", ErrNoQuorum, errNotAsked)
+	default:
+		known.err = errNotAsked
+	}
+	return known
+}
+
+// reason returns the last certain reason why the lock was not available: from the last attempt that
 // was not cut off, by a itself or, for a waiter, by others in its contest.
-func (a *acquisition) known(d *denial) *denial {
+func (a *acquisition) reason(d *denial) *denial {
 	if a.turns != nil {
 		if seen := a.turns.seen(); seen.tells() {
 			return seen

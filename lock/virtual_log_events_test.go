@@ -47,6 +47,30 @@ func TestNodeThatGoesDownAndComesBackIsLoggedOnceEach(t *testing.T) {
 	}
 }
 
+// Who could not ask a node, for a reason of their own, does not know that it is back.
+func TestANodeThatCouldNotBeAskedIsNotBack(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		var log logbook
+		h := virtual.NewHost(w.nodes)
+		p := w.processOn(h, log.option())
+		require.NoError(t, w.lock(p.mutex()).Unlock(bg))
+		each(w.nodes, (*virtual.Node).Pause)
+		tries := func() {
+			for range 5 {
+				_, err := p.mutex().TryLock(bg)
+				require.ErrorIs(t, err, lock.ErrNoQuorum)
+				time.Sleep(time.Second)
+			}
+		}
+		tries()
+		require.Len(t, log.lines("a node is down"), len(w.nodes))
+		h.Close() // the program has closed its clients
+		tries()
+		require.Empty(t, log.lines("a node is back"))
+		require.Len(t, log.lines("a node is down"), len(w.nodes))
+	})
+}
+
 func TestNodeThatRefusesACommandIsNotDown(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 		var log logbook

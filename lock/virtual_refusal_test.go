@@ -362,3 +362,39 @@ func TestALockWaitsOnThoughNodesRefuseItForAWhile(t *testing.T) {
 		})
 	}
 }
+
+// The wait may end at the very moment of an answer, after it or before, or while this process leaves the name to others
+// and does not know who has it. It was busy in any case.
+func TestAWaitThatEndsAtTheMomentOfAnAnswerWasBehindAHolder(t *testing.T) {
+	for _, kind := range []string{"reentrant", "fair"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				for range 50 {
+					p := w.process()
+					held := w.lock(p.kinds()[kind])
+					elsewhere := wait(bg, w.process().kinds()[kind])
+					time.Sleep(time.Second)
+					ctx, cancel := context.WithCancel(bg)
+					waiting := wait(ctx, p.kinds()[kind])
+					time.Sleep(time.Second) // it is the turn of others by now
+					require.NoError(t, held.Unlock(bg))
+					var g grant
+					select {
+					case g = <-elsewhere:
+						cancel()
+						if other := <-waiting; other.err != nil {
+							refused(t, other.err, lock.ErrLocked, lock.ErrNoQuorum)
+						} else {
+							require.NoError(t, other.lease.Unlock(bg))
+						}
+					case g = <-waiting:
+						require.NoError(t, g.lease.Unlock(bg))
+						g = <-elsewhere
+					}
+					cancel()
+					require.NoError(t, g.lease.Unlock(bg))
+				}
+			})
+		})
+	}
+}

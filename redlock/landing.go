@@ -21,7 +21,7 @@ func (l *lane) land(f *flight, end landing) (rest unsettled) {
 	case f.stuck || end == unsent: // what it tells is of the past, and is known; or nothing
 	case end == failed && isOutage(f.silence):
 		l.down(f.silence)
-	default:
+	case f.answered: // else this process could not ask, for want of a connection or as the client is closed
 		l.back()
 	}
 	if end == answered {

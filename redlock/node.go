@@ -171,6 +171,7 @@ func (n *node) forward(f *flight, o *op) bool {
 
 // land settles o, or passes it to another lane.
 func (n *node) land(f *flight, o *op, reply any, err error) landing {
+	f.answered = f.answered || err == nil || isRefusal(err)
 	if to := n.elsewhere(o, err); to != nil {
 		o.recall()
 		f.moves = append(f.moves, move{o, to})

@@ -1,7 +1,6 @@
 package redlock
 
 import (
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -23,13 +22,14 @@ type pendingReleases struct {
 	count uint64    // identifies the ops in open: they carry it
 	last  time.Time // when something was last owed
 	pause *backoff.ExponentialBackOff
+
+	taken   int           // of ops, for another try, and not in a queue yet
+	settled chan struct{} // closed once nothing is owed; nil: nobody waits for that
 }
 
 const (
 	minPause = 50 * time.Millisecond
 	maxPause = time.Second
-	// settlePause is how often a group that is to end looks whether all is confirmed.
-	settlePause = 2 * time.Millisecond
 	// maxOpen bounds the removals that stay pending for as long as a node is silent.
 	maxOpen = maxFlight
 )
@@ -130,6 +130,7 @@ func (l *lane) collect() {
 	}
 	l.pending.ops = nil
 	l.pending.due = time.Time{}
+	l.pending.taken += len(due)
 	l.mu.Unlock()
 	for _, o := range over {
 		o.conclude()
@@ -137,19 +138,42 @@ func (l *lane) collect() {
 	for _, o := range due {
 		l.node.root().way(o.key()).submit(o) // its slot may have moved
 	}
+	l.mu.Lock()
+	l.pending.taken -= len(due)
+	l.tellSettled()
+	l.mu.Unlock()
 }
 
 // Settle has removals that nodes have not confirmed be tried again at once, and then with the usual pauses, until all are
 // confirmed or so much time has passed. A node that is silent is not waited for: what was sent to it is executed when it
 // goes on, and more would be, too. The group must be asked for nothing else by then.
 func (g *Group) Settle(limit time.Duration) {
-	over := time.Now().Add(limit)
 	for _, l := range g.lanes() {
 		l.hasten()
 	}
-	for time.Now().Before(over) && slices.ContainsFunc(g.lanes(), (*lane).owes) {
-		time.Sleep(settlePause)
+	over := time.NewTimer(limit)
+	defer over.Stop()
+	for {
+		settled := g.unsettled()
+		if settled == nil {
+			return
+		}
+		select {
+		case <-settled:
+		case <-over.C:
+			return
+		}
 	}
+}
+
+// unsettled returns a channel that is closed when another look is worth it; nil: nothing is owed by a node that answers.
+func (g *Group) unsettled() <-chan struct{} {
+	for _, l := range g.lanes() {
+		if settled := l.unsettled(); settled != nil {
+			return settled
+		}
+	}
+	return nil
 }
 
 // hasten has what is pending be tried at once, as if nothing had been for a while, unless the node is silent.
@@ -162,12 +186,31 @@ func (l *lane) hasten() {
 	}
 }
 
-// owes reports whether a node that answers may soon have confirmed more, or may soon owe something: what is in flight
-// may fail.
-func (l *lane) owes() bool {
+// unsettled returns a channel that is closed as soon as the lane owes nothing; nil: it is so.
+func (l *lane) unsettled() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.stuck == 0 && (l.busy > 0 || len(l.queue) > 0 || len(l.pending.ops) > 0)
+	if !l.owes() {
+		return nil
+	}
+	if l.pending.settled == nil {
+		l.pending.settled = make(chan struct{})
+	}
+	return l.pending.settled
+}
+
+// owes reports whether a node that answers may soon have confirmed more, or may soon owe something: what is in flight
+// may fail. Called with mu held.
+func (l *lane) owes() bool {
+	return l.stuck == 0 && (l.busy > 0 || len(l.pending.ops)+l.pending.taken > 0)
+}
+
+// tellSettled wakes who waits until the lane owes nothing, if that is so. Called with mu held.
+func (l *lane) tellSettled() {
+	if l.pending.settled != nil && !l.owes() {
+		close(l.pending.settled)
+		l.pending.settled = nil
+	}
 }
 
 // overdrawn reports whether no command that creates a key may be sent any more, because the node is

@@ -69,15 +69,16 @@ type inFlight struct {
 
 // A flight is one pipeline on its way to the node and back.
 type flight struct {
-	ops     []*op
-	start   time.Time
-	beside  bool        // another was away at the same time
-	indexed bool        // in window.keys
-	stuck   bool        // every op has timed out
-	here    bool        // on a caller's goroutine
-	conn    *redis.Conn // it goes over this one; nil: over any of the client's
-	sticks  bool        // it has its lane's sticky connection, or would have it
-	silence error       // why the node did not answer; nil: it did
+	ops      []*op
+	start    time.Time
+	beside   bool        // another was away at the same time
+	indexed  bool        // in window.keys
+	stuck    bool        // every op has timed out
+	here     bool        // on a caller's goroutine
+	conn     *redis.Conn // it goes over this one; nil: over any of the client's
+	sticks   bool        // it has its lane's sticky connection, or would have it
+	silence  error       // why the node did not answer; nil: it did, or was not asked
+	answered bool        // the node has answered a command, if only to refuse it
 
 	exchange       // what node.fly sends
 	sent     []*op // whose calls those are
