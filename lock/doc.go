@@ -34,7 +34,7 @@
 //     validity, even with every node dead or silent.
 //   - I3 tokens: a hold's token is greater than every token returned before on that
 //     name, over any quorum; re-entry returns the same one.
-//   - I4 retry-safe: a command that runs twice, or late, has no further effect.
+//   - I4 retry-safe: a command whose answer was lost may run twice, or late, without further effect.
 //   - I5 nothing left behind: an attempt that did not succeed leaves no key but the fencing
 //     counter on a node that can be reached; on any other, the lock's key is gone after a
 //     TTL, and the keys beside it after one and a half.

@@ -67,7 +67,7 @@ func (e *AcquireError) Error() string {
 		fmt.Fprintf(&s, " after %v", e.Waited.Round(time.Millisecond))
 	}
 	if e.Holder != "" {
-		fmt.Fprintf(&s, "; held by %s", e.Holder)
+		fmt.Fprintf(&s, "; held by %s", strings.TrimSuffix(e.Holder, lua.Lingers))
 		if e.Own {
 			s.WriteString(" (this client)")
 		}
@@ -76,12 +76,16 @@ func (e *AcquireError) Error() string {
 		case e.TTL < 0:
 			s.WriteString(", whose key has no TTL")
 		case e.TTL > 0 && strings.HasSuffix(e.Holder, lua.Lingers):
-			fmt.Fprintf(&s, ", which keeps it for another %v", e.TTL.Round(time.Millisecond))
+			fmt.Fprintf(&s, ", which is over and keeps it for another %v", e.TTL.Round(time.Millisecond))
 		case e.TTL > 0:
 			fmt.Fprintf(&s, ", which ends in %v unless renewed", e.TTL.Round(time.Millisecond))
 		}
 	}
-	if e.Last != nil {
+	switch {
+	case e.Last == nil:
+	case errors.Is(e.Last, errNotAsked), errors.Is(e.Last, errTurn), errors.Is(e.Last, errBehind): // there was no attempt
+		fmt.Fprintf(&s, "; %v", e.Last)
+	default:
 		fmt.Fprintf(&s, "; last attempt: %v", e.Last)
 	}
 	var votes *redlock.NoQuorumError

@@ -142,9 +142,18 @@ func newEngine(c *Client, k kind.Kind, name string, opts []Option) *engine {
 		err = e.set.check(e.client)
 	}
 	if err != nil {
-		e.err = fmt.Errorf("lock: %w", err)
+		e.err = fmt.Errorf("lock %q: %w", clip(name), err)
 		return e
 	}
 	e.keys = keys
 	return e
+}
+
+// clip shortens a name that is too long to be a lock's.
+func clip(name string) string {
+	const most = 64
+	if len(name) <= lua.MaxNameLength {
+		return name
+	}
+	return name[:most] + "..."
 }

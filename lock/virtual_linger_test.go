@@ -265,7 +265,7 @@ func TestALockThatLingersIsSeenAndCanBeEnded(t *testing.T) {
 				require.Equal(t, "nightly export", s.Note)
 				require.InDelta(t, least, s.TTL, float64(5*time.Millisecond))
 				_, err = rival.TryLock(bg)
-				require.ErrorContains(t, err, "lingers (web-3: nightly export), which keeps it for another 10s")
+				require.ErrorContains(t, err, id+" (web-3: nightly export), which is over and keeps it for another 10s")
 				ended, err := rival.(lock.Inspector).ForceUnlock(bg)
 				require.NoError(t, err)
 				require.True(t, ended)

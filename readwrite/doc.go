@@ -42,7 +42,9 @@
 // # Tokens
 //
 // A writer gets a fencing token that is greater than all before. A reader has the last writer's
-// token, so a resource can refuse a reader that is older than a write it has seen.
+// token, so a resource can refuse a reader that is older than a write it has seen. That is what a reader's
+// token is for: as long as nobody has written, readers on several nodes may have different ones, and
+// a later one's may be less. Compare it with the tokens of those who write, not with those of other readers.
 //
 // # Many nodes
 //

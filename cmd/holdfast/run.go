@@ -99,6 +99,8 @@ func split(args []string, dash int) (name string, rest []string, err error) {
 		dash = len(args)
 	}
 	switch {
+	case len(args) == 0:
+		return "", nil, usagef("the name of the lock is missing")
 	case dash == 0 && len(args) == 1 && strings.HasPrefix(args[0], "-"): // with -c
 		return args[0], nil, nil
 	case dash == 0 && len(args) > 1 && strings.HasPrefix(args[0], "-") && args[1] == "--":
