@@ -383,7 +383,7 @@ func TestAWaitThatEndsAtTheMomentOfAnAnswerWasBehindAHolder(t *testing.T) {
 					case g = <-elsewhere:
 						cancel()
 						if other := <-waiting; other.err != nil {
-							refused(t, other.err, lock.ErrLocked, lock.ErrNoQuorum)
+							_ = refused(t, other.err, lock.ErrLocked, lock.ErrNoQuorum)
 						} else {
 							require.NoError(t, other.lease.Unlock(bg))
 						}
