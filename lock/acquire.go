@@ -223,7 +223,7 @@ func (a *acquisition) wait(d *denial) error {
 		a.last = d
 	}
 	if d == taken || d.tells() {
-		a.known = d
+		a.awaited = d
 	}
 	if !a.contended && a.observed != nil {
 		a.tellWaits()

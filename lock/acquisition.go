@@ -3,10 +3,10 @@ package lock
 // An acquisition is a call on its way to its lock.
 type acquisition struct {
 	call
-	turns turns   // how a blocked Lock waits for its turn; nil for TryLock
-	last  *denial // of a TryLock or a re-entry: why the attempt before failed; nil: it is the first
-	known *denial // the last reason that the call has waited for; nil: it has not waited, or knew of none
-	mixed int     // how many of its attempts were refused permits by nodes that named different holders
+	turns   turns   // how a blocked Lock waits for its turn; nil for TryLock
+	last    *denial // of a TryLock or a re-entry: why the attempt before failed; nil: it is the first
+	awaited *denial // the last reason that the call has waited for; nil: it has not waited, or knew of none
+	mixed   int     // how many of its attempts were refused permits by nodes that named different holders
 
 	contender contender // is turns, of a lock that is not a kind.Queue
 }

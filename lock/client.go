@@ -25,6 +25,9 @@ func (c *Client) ID() string { return c.id }
 // releaseTime is more than a node takes for each of many releases in a row.
 const releaseTime = 100 * time.Microsecond
 
+// settleTimeouts is for how many node timeouts Close has releases tried again that nodes have not confirmed.
+const settleTimeouts = 2
+
 // closeTime is how long Close takes at the most, apart from what many leases add.
 func closeTime(nodeTimeout time.Duration) time.Duration { return max(3*time.Second, 12*nodeTimeout) }
 
@@ -40,13 +43,14 @@ type closing struct {
 // ends: others can have the locks while that work still cleans up. End the work before, or use
 // [Client.Shutdown]. A second Close waits for what the first one does at the nodes, and returns nil.
 //
-// Releases that nodes have yet to confirm, by Close or by an Unlock before it, are tried again for two node timeouts, unless
-// the node is silent. After that nobody tries: what such a node has of a lock ends with its TTL. Close returns an error if
-// a lock is not free at a quorum then. What an Unlock has told is not told again.
+// Releases that nodes have yet to confirm, made by Close or by an Unlock before it, are tried again until Close has taken two
+// node timeouts, unless the node cannot be reached. After that nobody tries again: a node that has not confirmed a release
+// keeps the lock until its TTL is over. Close returns an error if a lock that it has ended is not free at a quorum by then.
 //
 // Close takes no longer than about a dozen node timeouts, or three seconds if those are shorter, whatever the
 // nodes and the log handler do, plus 100 µs for each held lease.
 func (c *Client) Close() error {
+	began := time.Now()
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
@@ -88,7 +92,7 @@ func (c *Client) Close() error {
 	await(c.group.NodeTimeout(), c.idle) // whoever ended another tenure, like one that was lost, cleans up after it
 	c.watchdog.Close()
 	c.hub.Close()
-	c.group.Settle(2 * c.group.NodeTimeout())
+	c.group.Settle(time.Until(began.Add(settleTimeouts * c.group.NodeTimeout()))) // more would exceed closeTime, if a node is silent then
 	var failed error
 	for _, r := range releases {
 		if err := r.release.Err(); err != nil && !r.tenure.footprint.Gone() && failed == nil {

@@ -42,12 +42,12 @@ func (a *acquisition) before(d *denial) denial {
 	switch {
 	case d.tells():
 		return *d
-	case d.cut != nil && (d.sure || a.known == nil):
+	case d.cut != nil && (d.sure || a.awaited == nil || a.awaited == taken): // which is over, or known would tell
 		return d.soFar()
-	case a.known == taken:
+	case a.awaited == taken:
 		known.err = errBehind
-	case a.known != nil:
-		known = *a.known
+	case a.awaited != nil:
+		known = *a.awaited
 		known.cut = d.cut
 	case a.contended && a.blocks:
 		known.err = fmt.Errorf("%w: %w", ErrNoQuorum, errNotAsked)

@@ -46,6 +46,7 @@ func (c *Client) Health(ctx context.Context) []NodeHealth {
 			Call: lua.Ready{Keys: s.keys, Guard: c.guard}.Call(),
 			Yes:  lua.ParseReady,
 			All:  true,
+			Skip: func(i int) bool { return !s.news[i] },
 		})
 	}
 	answers := make([][]redlock.Answer, len(health)) // of each node's servers

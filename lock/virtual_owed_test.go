@@ -10,6 +10,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/redlock"
+	"github.com/holdfast-go/holdfast/reentrant"
 )
 
 // Whoever locks once and ends, as a command does, has nobody else to make a release that was refused.
@@ -99,6 +100,44 @@ func TestCloseIsBoundedWhenSilentNodesAreOwedARemoval(t *testing.T) {
 		require.LessOrEqual(t, time.Since(start), closeBound)
 		each(w.minority(), (*virtual.Node).Resume)
 		time.Sleep(time.Second)
+		requireHolder(t, "", w.nodes)
+	})
+}
+
+// A server that has crashed confirms nothing, and every command that locks once would be late.
+func TestCloseDoesNotWaitForADeadNode(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex())
+		synctest.Wait()
+		dead := w.nodes
+		if len(w.nodes) > 1 {
+			dead = w.minority()
+		}
+		each(dead, (*virtual.Node).Kill)
+		_ = l.Unlock(bg)
+		time.Sleep(2 * time.Second)
+		start := time.Now()
+		require.NoError(t, p.locks.Close())
+		require.Less(t, time.Since(start), defaultNodeTimeout)
+	})
+}
+
+// One connection that is stuck is not a silent node: others get through beside it.
+func TestCloseMakesReleasesBesideAStuckConnection(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		l := w.lock(p.mutex())
+		synctest.Wait()
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 5*defaultNodeTimeout) })
+		_, err := reentrant.New(p.locks, "stuck").TryLock(bg)
+		require.Error(t, err)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 0) })
+		require.NoError(t, w.lock(reentrant.New(p.locks, "beside")).Unlock(bg))
+		each(w.nodes, func(n *virtual.Node) { n.Refuse(virtual.Name("HDEL")) })
+		require.ErrorIs(t, l.Unlock(bg), redlock.ErrNoQuorum)
+		each(w.nodes, func(n *virtual.Node) { n.Refuse(nil) })
+		require.NoError(t, p.locks.Close())
 		requireHolder(t, "", w.nodes)
 	})
 }

@@ -69,8 +69,8 @@ var lockClientMutants = []Mutant{
 	{
 		Name:    "Close does not make again what nodes have refused",
 		File:    "lock/client.go",
-		Old:     "	c.group.Settle(2 * c.group.NodeTimeout())\n",
-		New:     "",
+		Old:     "	c.group.Settle(time.Until",
+		New:     "	c.group.Settle(-time.Until",
 		Package: "lock",
 		Tests:   "^TestCloseMakes",
 	},
@@ -85,7 +85,7 @@ var lockClientMutants = []Mutant{
 	{
 		Name:    "a Lock that has waited for its own process was never behind a holder",
 		File:    "lock/fail.go",
-		Old:     "	case a.known == taken:\n",
+		Old:     "	case a.awaited == taken:\n",
 		New:     "	case false:\n",
 		Package: "lock",
 		Tests:   "^TestAWaitThatEndsAtTheMomentOfAnAnswerWasBehindAHolder$",
@@ -101,7 +101,7 @@ var lockClientMutants = []Mutant{
 	{
 		Name:    "an attempt that was cut off at once is all that is known",
 		File:    "lock/fail.go",
-		Old:     "d.cut != nil && (d.sure || a.known == nil):",
+		Old:     "d.cut != nil && (d.sure || a.awaited == nil || a.awaited == taken):",
 		New:     "d.cut != nil:",
 		Package: "lock",
 		Tests:   "^TestAWaitThatEndsAtTheMomentOfAnAnswerWasBehindAHolder$",
@@ -116,9 +116,9 @@ var lockClientMutants = []Mutant{
 	},
 	{
 		Name:    "who waits for a lane that owes nothing any more is not told",
-		File:    "redlock/runner.go",
-		Old:     "	if len(ops) == 0 {\n		l.busy--\n		l.tellSettled()\n",
-		New:     "	if len(ops) == 0 {\n		l.busy--\n",
+		File:    "redlock/landing.go",
+		Old:     "	l.tellSettled()\n	return rest",
+		New:     "	return rest",
 		Package: "lock",
 		Tests:   "^TestShutdownOfAnIdleClientIsAClose$|^TestCloseMakesTheReleases",
 	},

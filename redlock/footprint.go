@@ -142,17 +142,17 @@ func (f *Footprint) Has(node int) bool {
 	return f.traces[node].present
 }
 
-// Gone reports whether so many nodes certainly do not have the key that the others are no quorum.
+// Gone reports whether a quorum of nodes certainly does not have the key.
 func (f *Footprint) Gone() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	left := 0
+	without := 0
 	for i := range f.traces {
-		if t := &f.traces[i]; t.flying > 0 || t.present || t.unknown {
-			left++
+		if t := &f.traces[i]; t.flying == 0 && !t.present && !t.unknown {
+			without++
 		}
 	}
-	return left <= len(f.traces)-(len(f.traces)/2+1)
+	return without >= len(f.traces)/2+1
 }
 
 // Present reports whether any node has said that it has the key.

@@ -27,11 +27,16 @@ func (l *lane) land(f *flight, end landing) (rest unsettled) {
 	if end == answered {
 		l.pending.answered()
 	}
+	if !f.stuck && end != unsent {
+		l.unreachable = end == failed && isDial(f.silence)
+	}
 	rest, f.unsettled = f.unsettled, unsettled{}
+	l.pending.moving += len(rest.owed) + len(rest.moves)
 	if f.sticks {
 		rest.stale = l.unstick(f, end)
 	}
 	l.window.land(f, end)
+	l.tellSettled()
 	return rest
 }
 
@@ -43,5 +48,10 @@ func (l *lane) settle(rest unsettled) {
 	}
 	for _, m := range rest.moves {
 		m.to.submit(m.op)
+	}
+	if n := len(rest.owed) + len(rest.moves); n > 0 {
+		l.mu.Lock()
+		l.moved(n)
+		l.mu.Unlock()
 	}
 }

@@ -30,24 +30,25 @@ type lane struct {
 	stop    chan struct{}  // closed by close
 	runners sync.WaitGroup // every goroutine of this lane
 
-	mu       sync.Mutex
-	closed   bool
-	retired  bool // closed because it is not needed any more: another takes what comes
-	queue    []*op
-	window   window
-	sticky   sticky
-	busy     int           // runners at work, a caller in runHere included
-	stuck    int           // runners whose flight is stuck
-	boarding bool          // a runner that help started has yet to look at the queue
-	failing  bool          // the last exchange failed; runHere must not risk its caller on the next
-	over     chan struct{} // ends the wait of the caller in runHere; nil: to be made
-	sweeper  *time.Timer
-	sweepAt  time.Time     // what the sweeper is set for; zero: it is not
-	behind   time.Duration // by how much the sweeper was late, of late
-	pending  pendingReleases
-	outage   outage
-	made     time.Time
-	seeking  bool // seekReplica is on its way
+	mu          sync.Mutex
+	closed      bool
+	retired     bool // closed because it is not needed any more: another takes what comes
+	queue       []*op
+	window      window
+	sticky      sticky
+	busy        int           // runners at work, a caller in runHere included
+	stuck       int           // runners whose flight is stuck
+	boarding    bool          // a runner that help started has yet to look at the queue
+	failing     bool          // the last exchange failed; runHere must not risk its caller on the next
+	unreachable bool          // it failed as the node was silent, or as nobody listened
+	over        chan struct{} // ends the wait of the caller in runHere; nil: to be made
+	sweeper     *time.Timer
+	sweepAt     time.Time     // what the sweeper is set for; zero: it is not
+	behind      time.Duration // by how much the sweeper was late, of late
+	pending     pendingReleases
+	outage      outage
+	made        time.Time
+	seeking     bool // seekReplica is on its way
 
 	replica atomic.Pointer[lane] // that commands for a silent master try first; nil: there is none. Set with mu held
 }

@@ -43,6 +43,9 @@ type op struct {
 // key returns the key of the op's command.
 func (o *op) key() string { return o.ballot.motion.Call.Key() }
 
+// removes reports whether o is to remove a key.
+func (o *op) removes() bool { return o.ballot.motion.Removes }
+
 // isPlain reports whether o is only to be queued, as nothing else has to be decided about its node.
 func (o *op) isPlain() bool {
 	m := &o.ballot.motion
@@ -247,11 +250,13 @@ func isOver(err error) bool {
 	if errors.As(err, &refusal) {
 		return true
 	}
+	return isDial(err) || errors.Is(err, ErrDuplicateNode) || errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted)
+}
+
+// isDial reports whether err is that of a connection that could not be made.
+func isDial(err error) bool {
 	var network *net.OpError
-	if errors.As(err, &network) && network.Op == "dial" {
-		return true
-	}
-	return errors.Is(err, ErrDuplicateNode) || errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted)
+	return errors.As(err, &network) && network.Op == "dial"
 }
 
 // notRun are the refusals of a script before it runs, or at its first command that touches a key or

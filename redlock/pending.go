@@ -1,6 +1,7 @@
 package redlock
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -23,8 +24,8 @@ type pendingReleases struct {
 	last  time.Time // when something was last owed
 	pause *backoff.ExponentialBackOff
 
-	taken   int           // of ops, for another try, and not in a queue yet
-	settled chan struct{} // closed once nothing is owed; nil: nobody waits for that
+	moving  int           // removals that are neither here nor in a queue or a flight for a moment
+	settled chan struct{} // closed once there is nothing to wait for; nil: nobody waits
 }
 
 const (
@@ -130,7 +131,7 @@ func (l *lane) collect() {
 	}
 	l.pending.ops = nil
 	l.pending.due = time.Time{}
-	l.pending.taken += len(due)
+	l.pending.moving += len(due)
 	l.mu.Unlock()
 	for _, o := range over {
 		o.conclude()
@@ -139,15 +140,17 @@ func (l *lane) collect() {
 		l.node.root().way(o.key()).submit(o) // its slot may have moved
 	}
 	l.mu.Lock()
-	l.pending.taken -= len(due)
-	l.tellSettled()
+	l.moved(len(due))
 	l.mu.Unlock()
 }
 
 // Settle has removals that nodes have not confirmed be tried again at once, and then with the usual pauses, until all are
-// confirmed or so much time has passed. A node that is silent is not waited for: what was sent to it is executed when it
-// goes on, and more would be, too. The group must be asked for nothing else by then.
+// confirmed or so much time has passed. It does not wait for a node that was silent the last time, or at which nobody
+// listened. The group must be asked for nothing else by then.
 func (g *Group) Settle(limit time.Duration) {
+	if limit <= 0 {
+		return
+	}
 	for _, l := range g.lanes() {
 		l.hasten()
 	}
@@ -166,7 +169,7 @@ func (g *Group) Settle(limit time.Duration) {
 	}
 }
 
-// unsettled returns a channel that is closed when another look is worth it; nil: nothing is owed by a node that answers.
+// unsettled returns a channel that is closed when another look is worth it; nil: there is nothing to wait for.
 func (g *Group) unsettled() <-chan struct{} {
 	for _, l := range g.lanes() {
 		if settled := l.unsettled(); settled != nil {
@@ -176,17 +179,17 @@ func (g *Group) unsettled() <-chan struct{} {
 	return nil
 }
 
-// hasten has what is pending be tried at once, as if nothing had been for a while, unless the node is silent.
+// hasten has what is pending be tried at once, as if nothing had been for a while, unless the node is out of reach.
 func (l *lane) hasten() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if d := &l.pending; len(d.ops) > 0 && l.stuck == 0 {
+	if d := &l.pending; len(d.ops) > 0 && !l.unreachable {
 		d.pause.Reset()
 		d.wake(time.Now(), 0)
 	}
 }
 
-// unsettled returns a channel that is closed as soon as the lane owes nothing; nil: it is so.
+// unsettled returns a channel that is closed as soon as owes has become false; nil: it is so.
 func (l *lane) unsettled() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -199,10 +202,21 @@ func (l *lane) unsettled() <-chan struct{} {
 	return l.pending.settled
 }
 
-// owes reports whether a node that answers may soon have confirmed more, or may soon owe something: what is in flight
-// may fail. Called with mu held.
+// owes reports whether the node may soon have confirmed more removals: of those that are pending, and of those that are
+// in flight, after which they may be pending. Called with mu held.
 func (l *lane) owes() bool {
-	return l.stuck == 0 && (l.busy > 0 || len(l.pending.ops)+l.pending.taken > 0)
+	if l.unreachable {
+		return false
+	}
+	if len(l.pending.ops)+l.pending.moving > 0 || l.busy > 0 && slices.ContainsFunc(l.queue, (*op).removes) {
+		return true
+	}
+	for f := range l.window.flights {
+		if !f.stuck && slices.ContainsFunc(f.ops, (*op).removes) {
+			return true
+		}
+	}
+	return false
 }
 
 // tellSettled wakes who waits until the lane owes nothing, if that is so. Called with mu held.
@@ -211,6 +225,12 @@ func (l *lane) tellSettled() {
 		close(l.pending.settled)
 		l.pending.settled = nil
 	}
+}
+
+// moved records that n removals are where they can be seen again. Called with mu held.
+func (l *lane) moved(n int) {
+	l.pending.moving -= n
+	l.tellSettled()
 }
 
 // overdrawn reports whether no command that creates a key may be sent any more, because the node is

@@ -129,7 +129,6 @@ func (l *lane) runHere(ctx context.Context, o *op) (done dispatch) {
 	switch {
 	case !more:
 		l.busy--
-		l.tellSettled()
 	case !closed:
 		l.wakeMain()
 	}
@@ -212,7 +211,6 @@ func (l *lane) take() *flight {
 	l.boarding = false
 	if others := l.busy - l.stuck - 1; others > 0 && !l.beside(others) {
 		l.busy-- // the remaining runners take what is queued
-		l.tellSettled()
 		return nil
 	}
 	var ops []*op
@@ -226,7 +224,6 @@ func (l *lane) take() *flight {
 	ops, l.queue = l.window.board(l.queue, most)
 	if len(ops) == 0 {
 		l.busy--
-		l.tellSettled()
 		return nil
 	}
 	patience := l.timeout

@@ -70,6 +70,7 @@ func (l *lane) sweep() {
 		if waited == len(f.ops) {
 			l.window.stick(f)
 			l.stuck++
+			l.unreachable = true
 			l.tellSettled()
 			l.down(ErrSilent)
 			if f.here {
