@@ -29,10 +29,10 @@ var lockPassMutants = []Mutant{
 	{
 		Name:    "a message leaves the wake that it has forestalled",
 		File:    "lock/tidy.go",
-		Old:     "		ct.later.Stop()\n",
-		New:     "",
+		Old:     "	if ct.later != nil {\n",
+		New:     "	if false {\n",
 		Package: "lock",
-		Tests:   "^TestProcessesThatAreFarAwayTakeTurns$",
+		Tests:   "^TestOneGoroutineLeavesOthersAChanceNowAndThen$",
 	},
 	{
 		Name:    "each contender asks twice",
@@ -200,7 +200,7 @@ var lockPassMutants = []Mutant{
 		Old:     "case t.contest.key.order == unordered && t.reign.dueToAsk(now):",
 		New:     "case false:",
 		Package: "lock",
-		Tests:   "^TestLeasesThatCannotFollowEachOtherLeaveOthersTheirChance$",
+		Tests:   "^TestTheNodesAreSeldomAskedForLeasesThatCannotFollow$",
 	},
 	{
 		Name:    "the nodes are asked for each lease that cannot follow",
