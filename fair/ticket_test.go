@@ -76,6 +76,7 @@ func TestNodesThatProposeAnotherTicketAreToldTheFinalOne(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBubble(t, t, 5)
 				lease := held(t, b.mutex(t))
+				synctest.Wait() // all nodes have it: two will forget it, and a third without it would be a loss
 				mutex := b.mutex(t)
 				warm := enqueue(mutex) // it has its connections
 				stranger := func(n *virtual.Node, ticket float64) {
