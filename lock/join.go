@@ -117,29 +117,27 @@ func (t *tenure) look() {
 // would be too old as it comes, and nobody could join.
 func (t *tenure) looked(b *redlock.Ballot) {
 	g := t.engine.client.group
-	gone, reason, writer := 0, ReasonGone, false
+	var gone absence
+	writer := false
 	for i := range g.Size() {
 		a := b.Answer(i)
 		l, err := lua.ParseLooked(a.Reply)
 		switch {
 		case a.Vote == redlock.Pending || err != nil:
 		case l.Gone:
-			gone++
-			if l.Forced {
-				reason = ReasonForced
-			}
+			gone.count(l.Forced)
 		case l.Writer:
 			writer = true
 		}
 	}
-	if gone > g.Size()-g.Quorum() {
-		t.lose(reason)
+	vanished := gone.quorum(g)
+	if vanished && t.vanished(gone.forced) {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	j := t.joining
-	j.asking, j.closed = false, j.closed || writer
+	j.asking, j.closed = false, j.closed || writer || vanished
 	if b.Won() {
 		j.heard = time.Now()
 	}

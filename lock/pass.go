@@ -102,7 +102,8 @@ func (t *tenure) reserveTokens(last int64) redlock.Motion {
 // reservedTokens heeds the nodes' answers about the tokens up to last, and about waiters.
 func (t *tenure) reservedTokens(b *redlock.Ballot, last int64) (does service) {
 	c := t.engine.client
-	gone, reason, listeners, deaf := 0, ReasonGone, 0, false
+	var gone absence
+	listeners, deaf := 0, false
 	var far map[string]lua.FarMark // by client; nil: none, as a rule
 	for i := range c.group.Size() {
 		a := b.Answer(i)
@@ -112,17 +113,14 @@ func (t *tenure) reservedTokens(b *redlock.Ballot, last int64) (does service) {
 		switch {
 		case a.Vote == redlock.Pending || err != nil:
 		case r.Gone:
-			gone++
-			if r.Forced {
-				reason = ReasonForced
-			}
+			gone.count(r.Forced)
 		case r.Listeners < 0:
 			listeners = 2
 		default:
 			listeners = max(listeners, r.Listeners)
 		}
 	}
-	if gone > c.group.Size()-c.group.Quorum() && t.vanished(reason) {
+	if gone.quorum(c.group) && t.vanished(gone.forced) {
 		return service{passing: waits}
 	}
 	c.mu.Lock()

@@ -130,22 +130,20 @@ func (t *tenure) reservePermits(last int64) redlock.Motion {
 // reservedPermits heeds the nodes' answers about the tokens up to last, and about waiters.
 func (t *tenure) reservedPermits(b *redlock.Ballot, last int64) (does service) {
 	c := t.engine.client
-	gone, reason, others, known := 0, ReasonGone, false, int64(0)
+	var gone absence
+	others, known := false, int64(0)
 	for i := range c.group.Size() {
 		a := b.Answer(i)
 		r, err := lua.ParsePermitReserved(a.Reply)
 		switch {
 		case a.Vote == redlock.Pending || err != nil:
 		case r.Gone:
-			gone++
-			if r.Forced {
-				reason = ReasonForced
-			}
+			gone.count(r.Forced)
 		default:
 			others, known = others || r.Others, max(known, r.Counter)
 		}
 	}
-	if gone > c.group.Size()-c.group.Quorum() && t.vanished(reason) {
+	if gone.quorum(c.group) && t.vanished(gone.forced) {
 		return service{passing: waits}
 	}
 	c.mu.Lock()

@@ -1,6 +1,10 @@
 package lock
 
-import "time"
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/redlock"
+)
 
 const (
 	// minReserve and maxReserve bound the tokens that are reserved at once.
@@ -51,15 +55,32 @@ func (r *reserve) low(now time.Time) bool {
 // one. Called with mu held.
 func (r *reserve) stale(now time.Time) bool { return now.Sub(r.heard) >= maxReign }
 
-// vanished is called when so many of the nodes that were asked for tokens lack the hold that no quorum
-// can have it. A renewal then decides whether the hold is lost, because nodes can vouch for a renewal.
-// Until then nothing is passed on: there are no tokens. If the hold was ended by force, or there is a
-// single node, it is lost at once.
-func (t *tenure) vanished(reason Reason) (lost bool) {
-	if reason == ReasonForced || t.engine.client.group.Size() == 1 {
-		t.lose(reason)
-		return true
+// An absence counts the nodes that do not have a tenure any more.
+type absence struct {
+	nodes  int
+	forced bool // it was ended by force on one of them
+}
+
+func (a *absence) count(forced bool) {
+	a.nodes++
+	a.forced = a.forced || forced
+}
+
+// quorum reports whether no quorum of g can have the tenure.
+func (a *absence) quorum(g *redlock.Group) bool { return a.nodes > g.Size()-g.Quorum() }
+
+// vanished is called when so many of the nodes that were asked about the tenure lack it that no quorum can have it.
+// A renewal then decides whether it is lost, because nodes can vouch for a renewal. Until then nothing
+// is passed on, and nobody joins. If it was ended by force, or there is a single node, it is lost at once.
+func (t *tenure) vanished(forced bool) (lost bool) {
+	switch {
+	case forced:
+		t.lose(ReasonForced)
+	case t.engine.client.group.Size() == 1:
+		t.lose(ReasonGone)
+	default:
+		t.renewNow()
+		return false
 	}
-	t.renewNow()
-	return false
+	return true
 }

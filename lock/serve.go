@@ -224,22 +224,20 @@ func (t *tenure) reserveTurns(last int64) redlock.Motion {
 // reservedTurns heeds the nodes' answers about the tokens up to last, and about waiters.
 func (t *tenure) reservedTurns(b *redlock.Ballot, last int64) (does service) {
 	c := t.engine.client
-	gone, reason, others := 0, ReasonGone, false
+	var gone absence
+	others := false
 	for i := range c.group.Size() {
 		a := b.Answer(i)
 		r, err := lua.ParseRWReserved(a.Reply)
 		switch {
 		case a.Vote == redlock.Pending || err != nil:
 		case r.Gone:
-			gone++
-			if r.Forced {
-				reason = ReasonForced
-			}
+			gone.count(r.Forced)
 		default:
 			others = others || r.Others
 		}
 	}
-	if gone > c.group.Size()-c.group.Quorum() && t.vanished(reason) {
+	if gone.quorum(c.group) && t.vanished(gone.forced) {
 		return does
 	}
 	c.mu.Lock()

@@ -265,19 +265,22 @@ func TestATenureThatOthersWaitForHasSoManyHolds(t *testing.T) {
 	})
 }
 
+// ends are the ways in which somebody else ends what a process has.
+var ends = map[string]func(*testing.T, *world){
+	"deleted": func(_ *testing.T, w *world) {
+		each(w.nodes, func(n *virtual.Node) { n.Memory().Del(keys.Lock) })
+	},
+	"flushed": func(_ *testing.T, w *world) { each(w.nodes, (*virtual.Node).Flush) },
+	"forced": func(t *testing.T, w *world) {
+		ended, err := w.process().mutex().ForceUnlock(bg)
+		require.NoError(t, err)
+		require.True(t, ended)
+	},
+}
+
 // U5.
 func TestALossIsSeenWhileTheNameIsPassedOn(t *testing.T) {
-	for name, end := range map[string]func(*testing.T, *world){
-		"deleted": func(_ *testing.T, w *world) {
-			each(w.nodes, func(n *virtual.Node) { n.Memory().Del(keys.Lock) })
-		},
-		"flushed": func(_ *testing.T, w *world) { each(w.nodes, (*virtual.Node).Flush) },
-		"forced": func(t *testing.T, w *world) {
-			ended, err := w.process().mutex().ForceUnlock(bg)
-			require.NoError(t, err)
-			require.True(t, ended)
-		},
-	} {
+	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
 				const trip, held = 800 * time.Microsecond, 3 * time.Millisecond
@@ -314,6 +317,34 @@ func TestALossIsSeenWhileTheNameIsPassedOn(t *testing.T) {
 				}
 				next := (<-grants).lease
 				require.False(t, strings.HasPrefix(next.ID(), tenure), "the nodes were asked")
+			})
+		})
+	}
+}
+
+// U5, of those who read: who joins them asks the nodes.
+func TestALossIsSeenWhileOthersJoin(t *testing.T) {
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+				readers := readwrite.New(w.process().locks, "orders").RLocker()
+				l := w.lock(readers)
+				each(w.nodes, func(n *virtual.Node) { n.Mute(true) }) // no message tells of it
+				end(t, w)
+				time.Sleep(30 * time.Millisecond)
+				require.NoError(t, l.Err())
+				joined := w.lock(readers)
+				require.Equal(t, l.Deadline(), joined.Deadline(), "it has joined")
+				synctest.Wait()
+				reason := lock.ReasonGone
+				if name == "forced" {
+					reason = lock.ReasonForced
+				}
+				for _, l := range []*lock.Lease{l, joined} {
+					var e *lock.LeaseError
+					require.ErrorAs(t, l.Err(), &e)
+					require.Equal(t, reason, e.Reason)
+				}
 			})
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/readwrite"
 )
 
 // A node that was not told of a hold in time is given it as soon as it answers, like one that refused it:
@@ -201,5 +203,30 @@ func TestTenureOfABareQuorumOutlivesOneOfItsNodes(t *testing.T) {
 		requireHolder(t, l.ID(), w.nodes)
 		require.NoError(t, l.Unlock(bg))
 		require.NoError(t, await(t, grants).lease.Unlock(bg))
+	})
+}
+
+// Those who read ask whether others may join them. Nodes that have forgotten them may vouch for them, too.
+func TestReadersOutliveNodesThatForgetThem(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		m := readwrite.New(w.process().locks, "orders")
+		require.NoError(t, w.lock(m).Unlock(bg))
+		time.Sleep(time.Minute) // nodes that have run for a while vouch
+		readers := m.RLocker()
+		l := w.lock(readers)
+		time.Sleep(30 * time.Millisecond)
+		each(w.nodes[1:], func(n *virtual.Node) { n.Delete(keys.Lock) })
+		joined := w.lock(readers)
+		require.Equal(t, l.Deadline(), joined.Deadline(), "it has joined")
+		synctest.Wait()
+		apart := w.lock(readers) // nobody joins what no quorum has
+		require.NotContains(t, apart.ID(), l.ID())
+		time.Sleep(long)
+		require.NoError(t, l.Err())
+		require.NoError(t, joined.Err())
+		require.NoError(t, apart.Unlock(bg))
+		requireHolder(t, l.ID(), w.nodes)
+		require.NoError(t, l.Unlock(bg))
+		require.NoError(t, joined.Unlock(bg))
 	})
 }

@@ -389,8 +389,8 @@ var semaphoreMutants = []Mutant{
 	{
 		Name:    "a permit that was ended by force is passed on",
 		File:    "lock/relay.go",
-		Old:     "if gone > c.group.Size()-c.group.Quorum() && t.vanished(reason) {",
-		New:     "if false && t.vanished(reason) {",
+		Old:     "if gone.quorum(c.group) && t.vanished(gone.forced) {",
+		New:     "if false && t.vanished(gone.forced) {",
 		Package: "lock",
 		Tests:   "^TestALossIsSeenWhilePermitsArePassedOn$",
 	},
