@@ -26,5 +26,6 @@
 // in another process, and not to the nearest. If order does not matter, use package reentrant.
 //
 // Use one kind of lock per name: a fair and a reentrant mutex of the same name exclude each
-// other, but the reentrant one does not queue.
+// other, but the reentrant one does not queue, and nothing wakes it when the fair one ends: it polls, every three
+// seconds at the latest.
 package fair

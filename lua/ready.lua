@@ -8,7 +8,19 @@
 -- Twice: it changes nothing.
 -- Late: nor then.
 
--- A write that never writes, by a command that every kind of lock needs.
+-- What it takes to lock, to extend and to unlock. Only since Redis 7.0 can a server be asked about that.
+if redis.acl_check_cmd then
+  local needed = {
+    {'EXISTS', KEYS[1]}, {'HSET', KEYS[1], '', ''}, {'PEXPIRE', KEYS[1], '1'}, {'INCR', KEYS[1]}, {'TIME'},
+    {'SET', KEYS[1], ''}, {'HGET', KEYS[1], ''}, {'PTTL', KEYS[1]}, {'HDEL', KEYS[1], ''},
+  }
+  for i = 1, #needed do
+    if not redis.acl_check_cmd(unpack(needed[i])) then
+      return redis.error_reply('NOPERM this user has no permissions to run ' .. needed[i][1] .. ', which locks need')
+    end
+  end
+end
+-- A write that never writes, by one of these.
 redis.call('SET', KEYS[1], '', 'XX')
 if ARGV[1] then
   -- uses guard

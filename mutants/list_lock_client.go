@@ -331,6 +331,14 @@ var lockClientMutants = []Mutant{
 		Tests:   "^TestSettingsThatCannotWorkAreRefused$",
 	},
 	{
+		Name:    "Health does not ask what the user may run",
+		File:    "lua/ready.lua",
+		Old:     "if redis.acl_check_cmd then",
+		New:     "if false then",
+		Package: "reentrant",
+		Tests:   "^TestHealthKnowsWhatTheUserMayRun$",
+	},
+	{
 		Name:    "a node that is full, or must not write, is said to vote",
 		File:    "lua/ready.lua",
 		Old:     "redis.call('SET', KEYS[1], '', 'XX')\n",

@@ -118,6 +118,43 @@ func TestUserOfTheDocsCanDoEverythingOnACluster(t *testing.T) {
 	}
 }
 
+// Of a user who lacks a command that mutexes need, Health says that the node does not vote; and of no other.
+func TestHealthKnowsWhatTheUserMayRun(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	admin := s.Client(t)
+	setUserOfTheDocs(t, admin)
+	tells, err := admin.Eval(bg, "return redis.acl_check_cmd and 1 or 0", nil).Bool()
+	require.NoError(t, err)
+	locks := newClient(t, []redis.UniversalClient{s.Client(t, func(o *redis.Options) { o.Username, o.Password = "locker", "password" })})
+	works := func(name string) bool {
+		lease, err := reentrant.New(locks, name, lock.WithTTL(time.Minute)).TryLock(bg)
+		if err != nil {
+			return false
+		}
+		extended, unlocked := lease.Extend(bg, 2*time.Minute), lease.Unlock(bg)
+		return extended == nil && unlocked == nil
+	}
+	require.True(t, works("orders"))
+	needed := 0
+	for _, command := range []string{
+		"exists", "hget", "hmget", "hset", "hdel", "hexists", "hgetall", "hrandfield", "get", "set", "incr", "pttl", "pexpire", "time", "publish",
+		"zscore", "zmscore", "zadd", "zrange", "zrevrange", "zrem", "zremrangebyscore",
+	} {
+		require.NoError(t, admin.Do(bg, "ACL", "SETUSER", "locker", "-"+command).Err())
+		health := locks.Health(bg)[0]
+		if works := works("orders " + command); works || tells {
+			require.Equal(t, works, health.Votes, command)
+		}
+		if !health.Votes {
+			needed++
+			require.Regexp(t, "(?i)can't run this command|no permissions? to run", health.Err.Error())
+		}
+		require.NoError(t, admin.Do(bg, "ACL", "SETUSER", "locker", "+"+command).Err())
+	}
+	require.NotZero(t, needed)
+}
+
 var lockersOfTheDocs = []func(*lock.Client, string) lock.Locker{
 	func(c *lock.Client, name string) lock.Locker { return reentrant.New(c, name) },
 	func(c *lock.Client, name string) lock.Locker { return fair.New(c, name) },

@@ -125,7 +125,7 @@ func (x *examination) together(ctx context.Context, a *app, all, reachable []ser
 		}
 	}
 	for i, h := range health {
-		if h.Votes || isCluster(reachable[i]) && slices.ContainsFunc(exams[i], func(e *nodeExam) bool { return e.grants }) {
+		if (h.Votes || isCluster(reachable[i])) && slices.ContainsFunc(exams[i], func(e *nodeExam) bool { return e.grants }) {
 			x.Spare++ // a Cluster of which one master grants has locks still
 		}
 		if !h.Votes && !slices.ContainsFunc(exams[i], (*nodeExam).isWrong) { // else its own findings tell why

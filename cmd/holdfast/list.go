@@ -21,7 +21,7 @@ func (a *app) listCommand() *cobra.Command {
 of all servers, in small steps: servers remain responsive, but it takes a while if there are many keys.
 
 With --json, one document per line, each as ` + "`holdfast status --json`" + ` prints it. If not all servers could be asked,
-stderr has an object whose "event" is warning.`,
+stderr has an object whose "event" is warning. Exit code 69 if too few servers answered, if only about one of the locks.`,
 		Example: `  holdfast list
   holdfast list 'orders:*'
   holdfast list --json | jq -r 'select(.waiters | length > 0) | .name'`,
@@ -66,6 +66,7 @@ func checkPattern(c *lock.Client, pattern string) error {
 // survey looks at all locks, in the order of their names. The error joins what could not be seen; the locks that could
 // are returned in any case.
 func survey(ctx context.Context, c *lock.Client, pattern string) (views []lockView, failed error) {
+	var unseen []error
 	for entry, err := range lock.List(ctx, c, pattern) {
 		if entry.Name == "" {
 			failed = errors.Join(failed, err)
@@ -77,8 +78,16 @@ func survey(ctx context.Context, c *lock.Client, pattern string) (views []lockVi
 		}
 		if err != nil {
 			v.Error = err.Error()
+			unseen = append(unseen, err)
 		}
 		views = append(views, v)
+	}
+	if len(unseen) > 0 {
+		err := unseen[0]
+		if len(unseen) > 1 {
+			err = fmt.Errorf("%w (one of %d locks that cannot be inspected)", err, len(unseen))
+		}
+		failed = errors.Join(failed, err)
 	}
 	slices.SortFunc(views, func(a, b lockView) int { return cmp.Compare(a.Name, b.Name) })
 	return views, failed

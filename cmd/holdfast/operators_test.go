@@ -346,6 +346,7 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "dumb", "on", ">pw", "~*", "&*", "+@all", "-@scripting").Err())
 	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "deaf", "on", ">pw", "~*", "resetchannels", "+@all").Err())
 	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "reads", "on", ">pw", "~*", "&*", "+@all", "-@write").Err())
+	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "old", "on", ">pw", "~*", "&*", "+@all", "-pexpire").Err())
 	would := redistest.Start(t, "--maxmemory-policy", "allkeys-lru")
 	full := redistest.Start(t, "--maxmemory", "1")
 	host, port, err := net.SplitHostPort(good[0].Addr())
@@ -376,6 +377,9 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 		"rights": {[]string{"redis://weak:pw@" + mute.Addr()}, exitFailed, []string{
 			"a place in a queue cannot be taken and given back", "refuses SCAN",
 		}, "a mutex cannot be taken"},
+		"rights for other locks": {[]string{"redis://old:pw@" + mute.Addr()}, exitNoQuorum, []string{
+			"a mutex cannot be taken", "no lock can be taken",
+		}, "locks can be taken"},
 		"no scripts": {[]string{"redis://dumb:pw@" + mute.Addr()}, exitNoQuorum, []string{
 			"refuses this user: NOPERM", "no lock can be taken",
 		}, "and nothing is wrong"},
@@ -612,4 +616,28 @@ func TestListWarnsOfServersThatAreDown(t *testing.T) {
 		return code == 0 && out == "" && json.Unmarshal([]byte(errs), &warning) == nil &&
 			warning["event"] == "warning" && strings.Contains(warning["error"], "the list is complete")
 	}, "no such warning")
+}
+
+// A lock of which nobody can say who has it is in the list all the same, and the list says why.
+func TestListTellsWhyALockCannotBeInspected(t *testing.T) {
+	t.Parallel()
+	servers := redistest.StartN(t, 3)
+	var urls []string
+	for _, s := range servers {
+		urls = append(urls, redisURL(s.Addr()))
+		for _, name := range []string{"nightly", "weekly"} {
+			require.NoError(t, s.Client(t).HSet(t.Context(), "lock:{"+name+"}", "a:1", 1).Err())
+		}
+	}
+	for _, s := range servers[1:] {
+		require.NoError(t, s.Client(t).Do(t.Context(), "ACL", "SETUSER", "default", "-hgetall").Err())
+	}
+	for _, command := range []string{"list", "top"} {
+		code, out, errs := run(t, strings.Join(urls, ","), command)
+		require.Equal(t, exitNoQuorum, code, errs)
+		require.Regexp(t, "(?m)^nightly +unknown", out)
+		require.Regexp(t, `"(nightly|weekly)".* no quorum`, errs)
+		require.Regexp(t, "(?i)can't run this command|no permissions? to run", errs)
+		require.Contains(t, errs, "one of 2 locks")
+	}
 }
