@@ -303,3 +303,33 @@ func TestWatchEndsWithTheLoop(t *testing.T) {
 		require.Equal(t, 1, seen)
 	})
 }
+
+// Short outages that come now and then are no outage that lasts.
+func TestWatchForgetsAnOutageThatIsOver(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		leader, observer := w.candidate("web-3"), w.candidate("")
+		ctx, cancel := context.WithCancel(bg)
+		ran := leader.run(ctx, follow)
+		time.Sleep(time.Second)
+		var errs []error
+		watched := make(chan struct{})
+		go func() {
+			defer close(watched)
+			for _, err := range observer.Watch(ctx) {
+				errs = append(errs, err)
+			}
+		}()
+		for range 6 { // each is seen by one look or by none
+			time.Sleep(3 * time.Second)
+			observer.Silence(true)
+			time.Sleep(200 * time.Millisecond)
+			observer.Silence(false)
+		}
+		time.Sleep(3 * time.Second)
+		cancel()
+		<-watched
+		require.ErrorIs(t, <-ran, context.Canceled)
+		synctest.Wait()
+		require.Equal(t, []error{nil}, errs)
+	})
+}

@@ -494,3 +494,62 @@ func TestACandidateWithABadNameIsRefusedByEveryCall(t *testing.T) {
 		}
 	})
 }
+
+// A leader that returns nil when its context has ended with its leadership has not resigned: it is a candidate again. One
+// whose own deadline is over at the same time has failed.
+func TestWhatALeaderReturnsAfterALossDecides(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		c, runs := w.candidate("one"), 0
+		lose := func(ctx context.Context) {
+			_, err := fair.New(c.locks, "scheduler").ForceUnlock(bg)
+			require.NoError(t, err)
+			<-ctx.Done()
+		}
+		require.NoError(t, c.Run(bg, func(ctx context.Context, _ election.Term) error {
+			if runs++; runs == 1 {
+				lose(ctx)
+			}
+			return nil
+		}))
+		require.Equal(t, 2, runs)
+
+		runs = 0
+		err := c.Run(bg, func(ctx context.Context, _ election.Term) error {
+			if runs++; runs > 1 {
+				return nil
+			}
+			own, cancel := context.WithTimeout(bg, time.Second)
+			defer cancel()
+			<-own.Done()
+			lose(ctx)
+			return own.Err()
+		})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, lock.ErrLost)
+		require.Equal(t, 1, runs)
+	})
+}
+
+// The candidate takes the place of a note, and options that several elections share are left as they are.
+func TestACandidateHasItsNameWhateverTheOptions(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		c := w.candidate("one")
+		shared := make([]lock.Option, 0, 8)
+		shared = append(shared, lock.WithNote("of the caller"))
+		first := election.New(c.locks, "first", "one", shared...)
+		second := election.New(c.locks, "second", "two", shared...)
+		require.Len(t, shared[:cap(shared)], 8)
+		for _, o := range shared[1:cap(shared)] {
+			require.Nil(t, o, "the caller's slice is its own")
+		}
+		for name, e := range map[string]*election.Election{"one": first, "two": second} {
+			require.NoError(t, e.Run(bg, func(context.Context, election.Term) error {
+				time.Sleep(time.Second)
+				term, err := e.Leader(bg)
+				require.NoError(t, err)
+				require.Equal(t, name, term.Candidate)
+				return nil
+			}))
+		}
+	})
+}

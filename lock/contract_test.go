@@ -195,3 +195,9 @@ func TestAnAcquireErrorReadsWell(t *testing.T) {
 		require.Equal(t, want, e.Error())
 	}
 }
+
+func TestAnotherKindIsNotAnotherOwner(t *testing.T) {
+	for _, wrong := range []error{lock.ErrKind, lock.ErrUpgrade} {
+		require.NotErrorIs(t, &lock.AcquireError{Name: "orders", Holder: "a:1", Err: wrong}, lock.ErrLocked)
+	}
+}

@@ -370,3 +370,17 @@ func TestNodesThatForgetTheDescriptionTogetherAreToldAgain(t *testing.T) {
 		})
 	}
 }
+
+// What this process knows of its own hold need not be written anywhere yet.
+func TestARefusalByAHoldOfThisClientNamesItAtOnce(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		held := w.lock(p.mutex())
+		_, err := p.mutex().TryLock(bg)
+		var e *lock.AcquireError
+		require.ErrorAs(t, err, &e)
+		require.True(t, e.Own)
+		require.NotEmpty(t, e.Label)
+		require.NoError(t, held.Unlock(bg))
+	})
+}

@@ -809,3 +809,44 @@ func labelled(what string) bool {
 	_ = pprof.Lookup("goroutine").WriteTo(&s, 1)
 	return strings.Contains(s.String(), `"holdfast":"`+what+`"`) && strings.Contains(s.String(), `"lock":"orders"`)
 }
+
+// That a node does not have a hold is no error of that node.
+func TestAnObserverIsToldThatANodeLacksAHold(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		p, seen := w.witnessed()
+		l := w.lock(p.mutex())
+		synctest.Wait()
+		w.nodes[0].Memory().Del(keys.Lock)
+		time.Sleep(defaultTTL / 2)
+		none := 0
+		for _, a := range seen.saw().answers {
+			require.NotEqual(t, "error", a.Outcome, a.Command)
+			require.NoError(t, a.Err)
+			if a.Command == "extend" && a.Outcome == "no" {
+				none++
+			}
+		}
+		require.Positive(t, none)
+		require.NoError(t, l.Unlock(bg))
+	})
+}
+
+// Of two that read together one is lost, and the other one goes on: observers are told of the end of the one.
+func TestAnObserverIsToldOfOneThatIsLostAlone(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p, seen := w.witnessed()
+		m := readwrite.New(p.locks, "orders")
+		first, err := m.RLock(bg)
+		require.NoError(t, err)
+		second, err := m.RLock(bg)
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(bg)
+		second.Context(ctx)
+		cancel()
+		time.Sleep(3 * defaultTTL)
+		require.NoError(t, first.Err())
+		require.ErrorIs(t, second.Err(), lock.ErrLost)
+		require.Len(t, seen.saw().holds, 1)
+		require.NoError(t, first.Unlock(bg))
+	})
+}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -299,4 +300,43 @@ func TestAReaderThatJoinsAbandonedOnesIsRenewed(t *testing.T) {
 		require.NoError(t, second.Err())
 		require.NoError(t, second.Unlock(bg))
 	})
+}
+
+// A context that lives for long, as a server's does, keeps nothing of a lease that is over.
+func TestALeaseThatIsOverIsForgottenByItsContexts(t *testing.T) {
+	for name, c := range map[string]struct{ waits, works bool }{"of the wait": {true, false}, "of the work": {false, true}} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+				parent, cancel := context.WithCancel(bg)
+				defer cancel()
+				m := w.process().mutex()
+				var leases []weak.Pointer[lock.Lease]
+				for range 50 {
+					waits, works := bg, bg
+					if c.waits {
+						waits = parent
+					}
+					if c.works {
+						works = parent
+					}
+					l, err := m.Lock(waits)
+					require.NoError(t, err)
+					l.Context(works)
+					require.NoError(t, l.Unlock(bg))
+					leases = append(leases, weak.Make(l))
+				}
+				time.Sleep(time.Minute)
+				left := 0
+				for range 5 {
+					runtime.GC()
+				}
+				for _, p := range leases {
+					if p.Value() != nil {
+						left++
+					}
+				}
+				require.LessOrEqual(t, left, 5)
+			})
+		})
+	}
 }

@@ -332,3 +332,17 @@ func TestAGrantIsValidAlthoughTheNodesWereAskedWhyTheHoldBeforeIsGone(t *testing
 		awaitEnd(t, l)
 	})
 }
+
+// A limit that is far away is not why a lease was lost.
+func TestAMaxHoldThatIsNotOverIsNoReason(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex(lock.WithMaxHold(time.Hour)))
+		synctest.Wait()
+		each(w.nodes, func(n *virtual.Node) { n.Silence(true) })
+		<-l.Done()
+		var e *lock.LeaseError
+		require.ErrorAs(t, l.Err(), &e)
+		require.Equal(t, lock.ReasonNotRenewed, e.Reason)
+		each(w.nodes, func(n *virtual.Node) { n.Silence(false) })
+	})
+}

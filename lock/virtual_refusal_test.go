@@ -403,3 +403,15 @@ func TestAWaitThatEndsAtTheMomentOfAnAnswerWasBehindAHolder(t *testing.T) {
 		})
 	}
 }
+
+// One node that has the name as another kind does not make the lock one that waiting cannot get.
+func TestAMinorityOfAnotherKindIsNoReason(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		w.nodes[0].Memory().HSet(keys.Lock, "9f1c6a0e-21c1-4b4e-8a2f-1f8f5f3a7a10:7w", "1")
+		held := w.lock(w.process().mutex())
+		_, err := w.process().mutex().TryLock(bg)
+		require.ErrorIs(t, err, lock.ErrLocked)
+		require.NotErrorIs(t, err, lock.ErrKind)
+		require.NoError(t, held.Unlock(bg))
+	})
+}

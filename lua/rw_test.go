@@ -309,3 +309,106 @@ func TestAFloorThatCannotBeWrittenDoesNoHarm(t *testing.T) {
 	require.Equal(t, map[string]string{writer: "1"}, f.client.HGetAll(bg, line.Keys.Lock).Val())
 	require.Negative(t, f.client.TTL(bg, line.Keys.Waiters()).Val(), "it does not expire")
 }
+
+func TestALookTellsOfForce(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTry(reader))
+	f.run(forced(reader, rwEnd(reader, 0))...)
+	l, err := lua.ParseLooked(f.run(rwLook(reader)))
+	require.NoError(t, err)
+	require.Equal(t, lua.Looked{Gone: true, Forced: true}, l)
+}
+
+// Who gets the lock back on a node where the hash was deleted is not among those who read before.
+func TestWhatIsLeftOfThoseWhoReadIsNoHoldBesideOneThatIsRepaired(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTry(reader))
+	f.memory.Del(orders.Lock)
+	require.EqualValues(t, 1, f.run(rwRepair(writer, false)))
+	require.Zero(t, f.rw(rwTry(reader2)).Token, "one writes")
+
+	f = freeze(t)
+	f.run(rwTry(reader))
+	f.memory.Del(orders.Lock)
+	require.EqualValues(t, lua.ExtendBack, f.run(rwRestore(reader2, 1<<52, true)))
+	require.Equal(t, []string{reader2}, f.client.ZRange(bg, orders.Readers(), 0, -1).Val())
+}
+
+// A repair lowers no counter.
+func TestARepairOfOneThatReadsOrWritesLowersNoCounter(t *testing.T) {
+	t.Parallel()
+	for _, reads := range []bool{false, true} {
+		f := freeze(t)
+		require.NoError(t, f.client.Set(bg, orders.Token(), int64(1<<52+500), 0).Err())
+		hold := writer
+		if reads {
+			hold = reader
+		}
+		require.EqualValues(t, 1, f.run(rwRepair(hold, reads)))
+		require.EqualValues(t, 1<<52+500, must(f.client.Get(bg, orders.Token()).Int64()))
+	}
+}
+
+// A dead one that waits to write keeps nobody from a lock that nobody has, if it is behind others, too.
+func TestADeadWriterBetweenThoseWhoReadIsNoBarrier(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTake(writer2, time.Minute), rwAsk(reader, proposal(0), 1), rwAsk(writer, proposal(0), 1), rwAsk(reader2, proposal(0), 1))
+	f.pass(life * 3 / 4)
+	f.run(rwBeat(reader, reader2))
+	f.pass(life / 2)
+	f.run(rwEnd(writer2, 0))
+	require.Positive(t, f.rw(rwAsk(reader2, final(3), 2)).Token)
+}
+
+// One that waits to write is told nothing as long as others read.
+func TestOneThatWaitsToWriteIsNotTheNextWhileOthersRead(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTry(reader), rwAsk(writer, proposal(0), 1))
+	require.Equal(t, []any{int64(0), writer}, f.run(rwBeat(writer)))
+}
+
+// Under a guard, one that reads gets no token from before the start of the server either.
+func TestAGuardHasTokensOfThoseWhoReadSkip(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	require.NoError(t, f.client.Set(bg, orders.Token(), 7, 0).Err()) // of an old snapshot
+	call := lua.RWAcquire{RW: rw, Hold: reader, TTL: ttl, Retention: kept, Guard: time.Minute}.Call()
+	require.Greater(t, f.rw(call).Token, int64(1e14))
+}
+
+// A grant to read keeps the counter.
+func TestAGrantToReadKeepsTheCounter(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTry(writer), rwEnd(writer, 0))
+	f.pass(kept / 2)
+	f.run(rwTry(reader))
+	require.Equal(t, kept, f.memory.TTL(orders.Token()))
+}
+
+// No grant to write without a token either.
+func TestNoTokenIsNoGrantToWriteOrRead(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	require.NoError(t, f.client.Set(bg, orders.Token(), "many", 0).Err())
+	for _, hold := range []string{writer, reader} {
+		_, err := rwAsk(hold, proposal(0), 1).Run(bg, f.client)
+		require.ErrorContains(t, err, "not a number that can grow")
+		require.False(t, f.memory.Exists(orders.Lock))
+	}
+}
+
+// The first one that reads lets those in who wait behind it to read.
+func TestTheFirstOneThatReadsTellsTheOthers(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTake(writer2, time.Second), rwAsk(reader, proposal(0), 1), rwAsk(reader3, proposal(0), 1))
+	f.pass(1100 * time.Millisecond) // that one has died
+	require.Contains(t, f.told(rwAsk(reader, final(1), 2)), message(reader3, reader+" asked"))
+}
+
+func must[T any](v T, _ error) T { return v }

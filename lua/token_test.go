@@ -42,3 +42,20 @@ func TestNoTokenIsNoGrant(t *testing.T) {
 		require.Zero(t, client.Exists(bg, orders.Lock).Val())
 	}
 }
+
+// The last number is none.
+func TestTheLastTokenIsNone(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	for counter, granted := range map[int64]bool{1<<53 - 2: true, 1<<53 - 1: false, 1 << 53: false} {
+		require.NoError(t, f.client.Set(bg, orders.Token(), counter, 0).Err())
+		_, err := take(mine, ttl).Run(bg, f.client)
+		if granted {
+			require.NoError(t, err)
+			f.run(end(mine, 0))
+			continue
+		}
+		require.ErrorContains(t, err, "not a number that can grow")
+		require.False(t, f.memory.Exists(orders.Lock))
+	}
+}

@@ -50,3 +50,40 @@ func TestMarksThatAreOverAreForgotten(t *testing.T) {
 		})
 	}
 }
+
+// A mark by force lives no shorter for a later one, and not for ever; and it voids the hold, too.
+func TestAMarkByForceIsAVoidThatLasts(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	force := func(hold string, life time.Duration) lua.Call {
+		return lua.Force{Keys: orders, Hold: hold, Life: life}.Call()
+	}
+	f.run(force(mine, time.Hour))
+	require.Equal(t, time.Hour, f.memory.TTL(orders.Void()), "it expires")
+	f.run(force(other, time.Minute))
+	require.Equal(t, time.Hour, f.memory.TTL(orders.Void()), "that of the first one stays")
+	require.EqualValues(t, 0, f.run(repair(mine, 1, 7)), "it is voided")
+	require.EqualValues(t, -1, f.run(take(mine, ttl)))
+	f.pass(2 * time.Minute)
+	f.run(force(third, time.Minute))
+	require.EqualValues(t, 4, f.client.ZCard(bg, orders.Void()).Val(), "that of the other one is over")
+}
+
+// The end of a hold leaves the marks of others alone, of every kind.
+func TestTheEndOfAHoldLeavesOtherMarksAlone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		take, end lua.Call
+	}{
+		"fair":    {ask(mine, proposal(0), 0), leave(mine, marked)},
+		"writer":  {rwTry(writer), rwEnd(writer, marked)},
+		"permits": {permitTry(two), permitEnd(two, marked)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := freeze(t)
+			f.run(lua.Force{Keys: orders, Hold: "x:1", Life: time.Hour}.Call(), c.take, c.end)
+			require.Equal(t, time.Hour, f.memory.TTL(orders.Void()))
+		})
+	}
+}

@@ -152,7 +152,8 @@ func (l *Lease) Unlock(ctx context.Context) error {
 		return l.unlockAgain()
 	}
 	err := errors.Join(lock.UnlockTogether(ctx, l.leases...)...)
-	_ = l.Err() // ends dependent contexts before Unlock returns
+	_ = l.Err()
+	l.endContexts() // before Unlock returns
 	return err
 }
 

@@ -553,3 +553,21 @@ func TestAllContextsNameTheSameLock(t *testing.T) {
 		}
 	})
 }
+
+func TestTheInnermostLeaseIsThatOfTheContext(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		c := w.client()
+		outer, inner := multi.New(of(c, "a", "b")...), multi.New(of(c, "c", "d")...)
+		require.NoError(t, outer.Do(bg, func(ctx context.Context) error {
+			before, ok := multi.FromContext(ctx)
+			require.True(t, ok)
+			require.Equal(t, "a", before.Leases()[0].Name())
+			return inner.Do(ctx, func(ctx context.Context) error {
+				l, ok := multi.FromContext(ctx)
+				require.True(t, ok)
+				require.Equal(t, "c", l.Leases()[0].Name())
+				return nil
+			})
+		}))
+	})
+}
