@@ -147,4 +147,48 @@ var electionMutants = []Mutant{
 		Package: "election",
 		Tests:   "^TestWhoLeadsIsNotKnownWithoutAQuorum$",
 	},
+	{
+		Name:    "who returns nil after a loss is no candidate any more",
+		File:    "election/election.go",
+		Old:     "case err == nil, errors.Is(err, context.Canceled),",
+		New:     "case errors.Is(err, context.Canceled),",
+		Package: "election",
+		Tests:   "^TestWhatALeaderReturnsAfterALossDecides$",
+	},
+	{
+		Name:    "a deadline of its own makes a leader a candidate",
+		File:    "election/election.go",
+		Old:     "case err == nil, errors.Is(err, context.Canceled), errors.Is(err, lock.ErrLost):",
+		New:     "case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, lock.ErrLost):",
+		Package: "election",
+		Tests:   "^TestWhatALeaderReturnsAfterALossDecides$",
+	},
+	{
+		Name:    "a note takes the place of the candidate",
+		File:    "election/election.go",
+		Old:     "opts = append(opts[:len(opts):len(opts)], lock.WithNote(candidate), engine.Apart())",
+		New:     "opts = append([]lock.Option{lock.WithNote(candidate), engine.Apart()}, opts...)",
+		Package: "election",
+		Tests:   "^TestACandidateHasItsNameWhateverTheOptions$",
+	},
+	{
+		Name:    "elections write into the options of others",
+		File:    "election/election.go",
+		Old:     "append(opts[:len(opts):len(opts)], lock",
+		New:     "append(opts, lock",
+		Package: "election",
+		Tests:   "^TestACandidateHasItsNameWhateverTheOptions$",
+	},
+	{
+		Name: "outages that are over add up",
+		File: "election/leader.go",
+		Old: `			if unsure++; seen != unknown {
+				unsure = 0
+			}`,
+		New: `			if seen == unknown {
+				unsure++
+			}`,
+		Package: "election",
+		Tests:   "^TestWatchForgetsAnOutageThatIsOver$",
+	},
 }

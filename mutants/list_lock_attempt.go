@@ -162,4 +162,12 @@ var lockAttemptMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestAGrantThatAnotherTrialKeepsUntilTheEndIsNoRefusal$",
 	},
+	{
+		Name:    "one node of another kind decides",
+		File:    "lock/deny.go",
+		Old:     "foreign >= g.Quorum() {",
+		New:     "foreign > 0 {",
+		Package: "lock",
+		Tests:   "^TestAMinorityOfAnotherKindIsNoReason$",
+	},
 }

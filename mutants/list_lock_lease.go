@@ -132,4 +132,12 @@ var lockLeaseMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestParentThatComesLaterHasItRenewedAgain$",
 	},
+	{
+		Name:    "a limit that is far away is the reason",
+		File:    "lock/lease.go",
+		Old:     "case l.renewUntil != nil && !l.deadline.Before(*l.renewUntil):",
+		New:     "case l.renewUntil != nil:",
+		Package: "lock",
+		Tests:   "^TestAMaxHoldThatIsNotOverIsNoReason$",
+	},
 }

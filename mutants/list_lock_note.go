@@ -204,4 +204,13 @@ var lockNoteMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestLabelsAndNotesAreALineOfText$",
 	},
+	{
+		Name: "a refusal does not name a hold of this client",
+		File: "lock/fail.go",
+		Old: `			about = t.description()
+`,
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestARefusalByAHoldOfThisClientNamesItAtOnce$",
+	},
 }

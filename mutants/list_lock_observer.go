@@ -194,4 +194,24 @@ var lockObserverMutants = []Mutant{
 		Package: "reentrant",
 		Tests:   "^TestAllocationsOfAnObserver$",
 	},
+	{
+		Name: "nobody is told of one that is lost alone",
+		File: "lock/loss.go",
+		Old: `	case len(lost) > 0: // others continue within the tenure
+		return func() { t.engine.client.allLost(lost) }
+`,
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestAnObserverIsToldOfOneThatIsLostAlone$",
+	},
+	{
+		Name: "a node without the hold has failed",
+		File: "lock/audience.go",
+		Old: `	case errors.Is(a.Err, errFree):
+		n.Outcome, n.Err = "no", nil // it is no error of the node
+`,
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestAnObserverIsToldThatANodeLacksAHold$",
+	},
 }

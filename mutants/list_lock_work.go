@@ -110,4 +110,26 @@ var lockWorkMutants = []Mutant{
 		Package: "multi",
 		Tests:   "^TestADeadlineIsNoCancellationWhicheverLockHearsOfItFirst$",
 	},
+	{
+		Name: "contexts of work keep leases that are over",
+		File: "lock/work.go",
+		Old: `		if t.stop != nil {
+			t.stop()
+		}
+`,
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestALeaseThatIsOverIsForgottenByItsContexts$",
+	},
+	{
+		Name: "the context of a wait keeps a lease that is over",
+		File: "lock/work.go",
+		Old: `	if w.stop != nil {
+		w.stop()
+	}
+`,
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestALeaseThatIsOverIsForgottenByItsContexts$",
+	},
 }

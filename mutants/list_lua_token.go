@@ -76,4 +76,12 @@ var luaTokenMutants = []Mutant{
 		Package: "reentrant",
 		Tests:   "^TestCommandThatTheServerDoesNotHaveIsNamedAtOnce$/^SET$",
 	},
+	{
+		Name:    "the last number is a token",
+		File:    "lua/token.lua",
+		Old:     "if token >= most then",
+		New:     "if token > most then",
+		Package: "lua",
+		Tests:   "^TestTheLastTokenIsNone$",
+	},
 }

@@ -436,4 +436,21 @@ var multiMutants = []Mutant{
 		Package: "multi",
 		Tests:   "^TestANameInBracesHasThePlaceOfTheOneWithout$|^TestSpellingsOfOneNameDoNotWaitInACircle$",
 	},
+	{
+		Name: "the outermost lease is that of the context",
+		File: "multi/context.go",
+		Old: `	if key == (leaseKey{}) {
+		return s.lease
+	}
+`,
+		New: `	if v := s.values.Value(key); key == (leaseKey{}) && v != nil {
+		return v
+	}
+	if key == (leaseKey{}) {
+		return s.lease
+	}
+`,
+		Package: "multi",
+		Tests:   "^TestTheInnermostLeaseIsThatOfTheContext$",
+	},
 }

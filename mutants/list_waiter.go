@@ -363,4 +363,13 @@ var waiterMutants = []Mutant{
 		Package: "waiter",
 		Tests:   "^TestWhoCannotHearAClusterAnyMoreIsNotReady$",
 	},
+	{
+		Name: "tallies that are over are kept",
+		File: "waiter/tally.go",
+		Old: `			delete(ts.known, t.subject)
+`,
+		New:     "",
+		Package: "waiter",
+		Tests:   "^TestTalliesThatAreOverAreForgotten$",
+	},
 }
