@@ -57,6 +57,21 @@ func TestValidityCountsFromTheStartOfEachAttempt(t *testing.T) {
 	})
 }
 
+// The next renewal counts from when the last one was sent, however long the nodes take to answer.
+func TestNodesThatAreSlowAreAskedAsOften(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(defaultNodeTimeout*2/5, defaultNodeTimeout*2/5) })
+		l := w.lock(w.process().mutex())
+		time.Sleep(long)
+		at := renewals(w.nodes[0])
+		require.Greater(t, len(at), 100)
+		for i, sent := range at[1:] {
+			require.LessOrEqual(t, sent.Sub(at[i]), defaultTTL/3)
+		}
+		require.NoError(t, l.Unlock(bg))
+	})
+}
+
 func TestMinorityThatDoesNotAnswerChangesNothing(t *testing.T) {
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {

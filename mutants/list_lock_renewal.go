@@ -128,4 +128,12 @@ var lockRenewalMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestRoundThatFailedOnceIsNotWhatAnUnfinishedOneCameTo$",
 	},
+	{
+		Name:    "the next renewal counts from the answer",
+		File:    "lock/renew.go",
+		Old:     "t.renewAt = b.Start().Add(t.beat())",
+		New:     "t.renewAt = now.Add(t.beat())",
+		Package: "lock",
+		Tests:   "^TestNodesThatAreSlowAreAskedAsOften$",
+	},
 }
