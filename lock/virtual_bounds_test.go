@@ -66,3 +66,23 @@ func TestLocksWorkWithTheLongestSettings(t *testing.T) {
 		requireHolder(t, "", w.nodes)
 	})
 }
+
+// A key lives for less time than the counter of its tokens, to the nanosecond.
+func TestBoundsOfAKeysLife(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		p := w.process(lock.WithTokenRetention(time.Hour), lock.WithTTL(time.Second))
+		for name, of := range map[string]func(life time.Duration) lock.Option{
+			"min hold": func(life time.Duration) lock.Option { return lock.WithMinHold(life) },
+			"rest":     func(life time.Duration) lock.Option { return lock.WithRest(life - time.Second) },
+		} {
+			_, err := p.mutex(of(time.Hour - 1)).Inspect(bg)
+			require.NoError(t, err, name)
+			_, err = p.mutex(of(time.Hour)).Inspect(bg)
+			require.ErrorContains(t, err, "the key would live for 1h0m0s", name)
+		}
+		l := w.lock(p.mutex(lock.WithRest(time.Minute)))
+		require.ErrorContains(t, l.Extend(bg, 59*time.Minute), "the key would live for 1h0m0s")
+		require.NoError(t, l.Extend(bg, 59*time.Minute-1))
+		require.NoError(t, l.Unlock(bg))
+	})
+}

@@ -688,3 +688,45 @@ func TestAWaiterAsksAgainWhereANodeHasYetToHearThatALockStaysTaken(t *testing.T)
 		require.NoError(t, next.lease.Unlock(bg))
 	})
 }
+
+// The minimum is one of the lock, and not of its lease: it is kept though that is lost, and though the lock does not rest.
+func TestALockStaysTakenForItsMinHoldThoughItIsLost(t *testing.T) {
+	const least = time.Minute
+	for _, kind := range []string{"reentrant", "fair", "writer", "permit"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				l := w.lock(w.process(lock.WithTTL(2*time.Second)).lockOf(kind, lock.WithMinHold(least), lock.WithMaxHold(time.Second)))
+				start := time.Now()
+				awaitEnd(t, l)
+				require.ErrorIs(t, l.Err(), lock.ErrLost)
+				require.Less(t, time.Since(start), 5*time.Second)
+				around(t, least, firstGrant(t, w.process().lockOf(kind), start))
+			})
+		})
+	}
+}
+
+// ForceUnlock frees a lock at once. A node that did not hear of it does not let the lock rest either when its holder
+// cleans up there.
+func TestANodeThatHearsLateOfForceDoesNotLetTheLockRest(t *testing.T) {
+	for _, kind := range []string{"reentrant", "fair"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+				m := w.process().kinds(lock.WithRest(10 * time.Minute))[kind]
+				l := w.lock(m)
+				each(w.minority(), func(n *virtual.Node) {
+					n.Refuse(func(args []string) bool { return releaseRuns(args) || removes(args) || runs(lua.Keep{})(args) })
+				})
+				ended, err := m.(lock.Inspector).ForceUnlock(bg)
+				require.NoError(t, err)
+				require.True(t, ended)
+				require.Equal(t, lock.ReasonForced, reasonOf(t, l, l.Err()))
+				synctest.Wait()
+				requireHolder(t, l.ID(), w.minority())
+				each(w.minority(), func(n *virtual.Node) { n.Refuse(nil) })
+				time.Sleep(2 * time.Second)
+				requireHolder(t, "", w.nodes)
+			})
+		})
+	}
+}

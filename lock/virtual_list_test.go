@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
@@ -66,5 +67,25 @@ func TestAListEndsWithItsContext(t *testing.T) {
 		require.Equal(t, 1, told)
 		require.Len(t, errs, 1)
 		require.ErrorIs(t, errs[0], context.Canceled)
+	})
+}
+
+// A name may be free on the page of one node, and locked by the time that another one shows it.
+func TestANameThatWasFreeIsLookedAtAgain(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		p, other := w.process(), w.process()
+		w.lock(p.mutex())
+		stock, err := lua.NewKeys("lock", "stock")
+		require.NoError(t, err)
+		w.nodes[0].Memory().HSet(stock.Lock, "somebody:1", "1") // a minority's, which holds nothing
+		w.nodes[0].Memory().SetTTL(stock.Lock, time.Minute)
+		var names []string
+		for e, err := range lock.List(bg, p.locks, "") {
+			require.NoError(t, err)
+			if names = append(names, e.Name); e.Name == "orders" {
+				w.lock(reentrantAt(other, "stock"))
+			}
+		}
+		require.Equal(t, []string{"orders", "stock"}, names)
 	})
 }

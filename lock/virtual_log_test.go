@@ -2,11 +2,15 @@ package lock_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"strings"
 	"sync"
+	"testing"
+	"testing/synctest"
 
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/stretchr/testify/require"
 )
 
 // A logbook keeps what a client logs.
@@ -40,4 +44,19 @@ func (l *logbook) lines(parts ...string) []string {
 		}
 	}
 	return found
+}
+
+// Nothing renews a fixed lease, so the end of its work changes nothing that anybody would want to know.
+func TestTheEndOfTheWorkOfAFixedLeaseIsNotLogged(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		var log logbook
+		l := w.lock(w.process(log.option()).mutex(lock.WithoutWatchdog()))
+		parent, cancel := context.WithCancel(bg)
+		l.Context(parent)
+		cancel()
+		awaitEnd(t, l)
+		synctest.Wait()
+		require.Empty(t, log.lines("not renewed any more"))
+		require.Len(t, log.lines("lease lost", lock.ReasonExpired.String()), 1)
+	})
 }

@@ -384,3 +384,54 @@ func TestARefusalByAHoldOfThisClientNamesItAtOnce(t *testing.T) {
 		require.NoError(t, held.Unlock(bg))
 	})
 }
+
+// Whoever reads the note of a hold that nobody renews any more has it for as long as the hold is there.
+func TestANoteEndsNoSoonerThanTheKey(t *testing.T) {
+	const lasts = 10 * time.Minute
+	for name, c := range map[string]struct {
+		opts []lock.Option
+		then func(*lock.Lease)
+	}{
+		"with a min hold": {[]lock.Option{lock.WithMinHold(lasts), lock.WithNote("nightly export"), lock.WithoutWatchdog()}, func(*lock.Lease) {}},
+		// The label that nobody has set is written with the first renewal, and Extend comes before that.
+		"extended": {nil, func(l *lock.Lease) {
+			require.NoError(t, l.Extend(bg, lasts))
+			time.Sleep(defaultTTL / 3)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				p := w.process()
+				l := w.lock(p.mutex(c.opts...))
+				start := time.Now()
+				c.then(l)
+				synctest.Wait()
+				p.Kill()
+				time.Sleep(lasts - time.Second - time.Since(start))
+				s, err := w.process().mutex().Inspect(bg)
+				require.NoError(t, err)
+				require.Equal(t, l.ID(), s.Holder)
+				require.NotEmpty(t, s.Label)
+				require.NotZero(t, s.HeldFor)
+			})
+		})
+	}
+}
+
+// The nodes do not hear of a hold at the same moment: the first one knows for how long it has been there.
+func TestTheNodeThatHasKnownAHoldLongestTellsForHowLong(t *testing.T) {
+	const late = 100 * time.Millisecond
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		each(w.nodes[1:], func(n *virtual.Node) { n.SetDelay(late, 0) })
+		m := w.process().mutex(lock.WithNote("nightly export"))
+		start := time.Now()
+		l := w.lock(m)
+		time.Sleep(time.Second)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 0) })
+		s, err := m.Inspect(bg)
+		require.NoError(t, err)
+		require.Equal(t, "nightly export", s.Note)
+		require.InDelta(t, time.Since(start), s.HeldFor, float64(5*time.Millisecond))
+		require.NoError(t, l.Unlock(bg))
+	})
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/readwrite"
 	"github.com/holdfast-go/holdfast/redlock"
 )
@@ -344,5 +345,37 @@ func TestAMaxHoldThatIsNotOverIsNoReason(t *testing.T) {
 		require.ErrorAs(t, l.Err(), &e)
 		require.Equal(t, lock.ReasonNotRenewed, e.Reason)
 		each(w.nodes, func(n *virtual.Node) { n.Silence(false) })
+	})
+}
+
+// The nodes that were told may be few: one that knows is enough, as only ForceUnlock tells it.
+func TestForceIsToldByANodeThatIsLeftToKnowOfIt(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex())
+		each(w.nodes[1:], func(n *virtual.Node) { n.Refuse(runs(lua.Force{})) })
+		ended, err := w.process().mutex().ForceUnlock(bg)
+		require.NoError(t, err)
+		require.True(t, ended)
+		err = l.Unlock(bg)
+		require.ErrorIs(t, err, lock.ErrLost)
+		require.Equal(t, lock.ReasonForced, reasonOf(t, l, err))
+	})
+}
+
+// What fails because another lease was lost is not about that one, and its own lease goes on.
+func TestAnOperationUnderTheContextOfALostLeaseFailsForItsOwn(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		l, other := w.lock(p.mutex()), w.lock(reentrantAt(p, "stock"))
+		ctx := other.Context(bg)
+		require.NoError(t, other.Unlock(bg))
+		<-ctx.Done()
+		each(w.nodes, (*virtual.Node).Pause)
+		err := l.Extend(ctx, time.Minute)
+		each(w.nodes, (*virtual.Node).Resume)
+		require.ErrorIs(t, err, context.Canceled)
+		require.Equal(t, lock.ReasonNone, reasonOf(t, l, err))
+		require.NoError(t, l.Err())
+		require.NoError(t, l.Unlock(bg))
 	})
 }

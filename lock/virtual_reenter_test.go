@@ -231,3 +231,23 @@ func TestDeepReentry(t *testing.T) {
 		requireHolder(t, "", w.nodes)
 	})
 }
+
+// The hold may have ended by the time that the nodes have been silent for too long, whoever notices it first.
+func TestReentryLooksAtTheClockAfterItHasAsked(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		p := w.process()
+		for range 50 {
+			scope := lock.WithOwner(bg)
+			l, err := p.mutex(lock.WithoutWatchdog()).Lock(scope)
+			require.NoError(t, err)
+			time.Sleep(time.Until(l.Deadline()) - defaultNodeTimeout)
+			w.nodes[0].Silence(true)
+			_, err = p.mutex().Lock(scope)
+			require.ErrorIs(t, err, lock.ErrLost)
+			require.Equal(t, l.Deadline(), time.Now())
+			w.nodes[0].Silence(false)
+			time.Sleep(defaultTTL)
+			require.ErrorIs(t, l.Unlock(bg), lock.ErrLost)
+		}
+	})
+}

@@ -253,3 +253,17 @@ func TestFixedLeaseIsGivenToNodesThatLackItAndEndsInItsTime(t *testing.T) {
 		require.Equal(t, lock.ReasonExpired, reasonOf(t, l, l.Err()))
 	})
 }
+
+// A node's clock may be ahead: what it is given later lasts longer than the lease, too, and by as much as the drift.
+func TestWhatIsGivenToANodeLaterOutlastsTheLeaseByTheDrift(t *testing.T) {
+	ofEitherKind(t, []int{3, 5}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+		l := w.bareQuorum(of(w.process(lock.WithoutWatchdog())))
+		time.Sleep(time.Second)
+		requireHolder(t, l.ID(), w.nodes)
+		for _, n := range w.nodes {
+			_, ttl := n.Holder(keys.Lock)
+			require.InDelta(t, time.Until(l.Deadline())+drift(defaultTTL), ttl, float64(2*time.Millisecond), n.Addr())
+		}
+		require.NoError(t, l.Unlock(bg))
+	})
+}

@@ -185,3 +185,17 @@ func TestEveryHoldIdBeginsWithTheClients(t *testing.T) {
 		require.NotEqual(t, p.locks.ID(), w.process().locks.ID())
 	})
 }
+
+func TestShutdownTellsThatAnotherGoroutineTookTheOnlyLease(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		w.lock(p.mutex())
+		done := make(chan error)
+		go func() { done <- p.locks.Shutdown(bg) }()
+		synctest.Wait()
+		require.NoError(t, p.locks.Close())
+		err := <-done
+		require.ErrorIs(t, err, lock.ErrClosed)
+		require.ErrorContains(t, err, "closed while a lock was held")
+	})
+}

@@ -306,3 +306,29 @@ func TestForceUnlockIsNotUndoneByWhatComesLate(t *testing.T) {
 		each(w.nodes, func(n *virtual.Node) { require.False(t, n.Memory().Exists(keys.Void()), "no mark stays") })
 	})
 }
+
+// What only a minority of nodes has granted is nobody's hold. It is cleaned up all the same.
+func TestForceUnlockOfAMinoritysGrantEndsNobodysHold(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		w.nodes[0].Memory().HSet(keys.Lock, "stranger:1", "1")
+		w.nodes[0].Memory().SetTTL(keys.Lock, time.Minute)
+		ended, err := w.process().mutex().ForceUnlock(bg)
+		require.NoError(t, err)
+		require.False(t, ended)
+		requireHolder(t, "", w.nodes)
+	})
+}
+
+// Nobody may rely on an end that too few nodes have confirmed.
+func TestForceUnlockThatAQuorumDoesNotConfirmFails(t *testing.T) {
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex())
+		each(w.quorum(), func(n *virtual.Node) {
+			n.Refuse(func(args []string) bool { return releaseRuns(args) || removes(args) })
+		})
+		_, err := w.process().mutex().ForceUnlock(bg)
+		require.ErrorIs(t, err, lock.ErrNoQuorum)
+		requireHolder(t, l.ID(), w.quorum())
+		each(w.quorum(), func(n *virtual.Node) { n.Refuse(nil) })
+	})
+}

@@ -3,12 +3,14 @@ package lock_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/readwrite"
 )
 
 // A request that was cancelled gives its lock back.
@@ -111,5 +113,24 @@ func TestWhoIsBehindAWaiterThatGivesUpHasItsTurn(t *testing.T) {
 		time.Sleep(ttl + time.Minute)
 		require.Len(t, second, 1)
 		(<-second).after(t, start, ttl, ttl+lookJitter)
+	})
+}
+
+// Nothing renews a fixed lease, and nothing shortens it: neither the lease itself nor its keys.
+func TestADowngradeKeepsTheDeadlineOfAFixedLease(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		m := readwrite.New(w.process().locks, "orders", lock.WithoutWatchdog())
+		writes := w.lock(m)
+		reads := w.lockIn(writes.Context(bg), m.RLocker())
+		time.Sleep(time.Second)
+		deadline := reads.Deadline()
+		require.NoError(t, writes.Unlock(bg))
+		synctest.Wait()
+		require.Equal(t, deadline, reads.Deadline())
+		s, err := m.Inspect(bg)
+		require.NoError(t, err)
+		require.Equal(t, []string{reads.ID()}, s.Readers)
+		require.InDelta(t, time.Until(deadline)+drift(defaultTTL), s.TTL, float64(2*time.Millisecond))
+		require.NoError(t, reads.Unlock(bg))
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata/metricdatatest"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/holdfast-go/holdfast/fair"
 	"github.com/holdfast-go/holdfast/internal/redistest"
@@ -364,4 +365,31 @@ func TestWhatIsNilIsRefused(t *testing.T) {
 		_, err := otelholdfast.New(o)
 		require.ErrorContains(t, err, says)
 	}
+}
+
+// What a Close has given back was not lost.
+func TestACloseIsNoLoss(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0)
+	ctx, program := r.tracer.Start(bg, "ship")
+	defer program.End()
+	of := lock.LockKind{Kind: "reentrant"}
+	ctx = r.observer.Began(ctx, lock.Acquisition{LockKind: of, Name: "orders", Start: time.Now()})
+	r.observer.HoldEnded(ctx, lock.HoldEnd{LockKind: of, Name: "orders", Held: time.Second, Reason: lock.ReasonClosed})
+	require.Zero(t, r.sum("holdfast.losses"))
+	require.EqualValues(t, 1, r.sum("holdfast.hold.duration", outcome, "closed"))
+	require.Empty(t, events(program.(sdktrace.ReadOnlySpan)))
+}
+
+// A clock is coarse, and a crowd comes at once: two waits may have begun at the same moment.
+func TestOneOfTwoWaitsThatBeganTogetherGoesOn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0)
+	a := lock.Acquisition{LockKind: lock.LockKind{Kind: "fair"}, Name: "orders", Start: time.Now().Add(-time.Hour), Contended: true, Err: lock.ErrLocked}
+	r.observer.Waits(bg, a)
+	r.observer.Waits(bg, a)
+	r.observer.Ended(bg, a)
+	require.GreaterOrEqual(t, r.sum("holdfast.waiting.oldest", kind, "fair"), time.Hour.Seconds())
+	r.observer.Ended(bg, a)
+	r.over()
 }

@@ -173,3 +173,18 @@ func TestWhatIsNotSampledLeavesTheCallersSpanAlone(t *testing.T) {
 	require.NoError(t, l.Unlock(bg))
 	r.over()
 }
+
+// An observer may be told late. The span is as long as the call took.
+func TestASpanIsAsLongAsItsCall(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0)
+	parent, program := r.tracer.Start(bg, "ship")
+	defer program.End()
+	a := lock.Acquisition{LockKind: lock.LockKind{Kind: "fair"}, Name: "orders", Start: time.Now().Add(-time.Hour)}
+	ctx := r.observer.Began(parent, a)
+	a.Waited, a.Err = time.Second, lock.ErrLocked
+	r.observer.Ended(ctx, a)
+	spans := r.called(parent)
+	require.Len(t, spans, 1)
+	require.Equal(t, time.Second, spans[0].EndTime().Sub(spans[0].StartTime()))
+}

@@ -357,3 +357,40 @@ func TestNilOptionIsNamed(t *testing.T) {
 	t.Parallel()
 	require.PanicsWithValue(t, "promholdfast: New: an option is nil", func() { promholdfast.New(nil) })
 }
+
+// What a Close has given back was not lost.
+func TestACloseIsNoLoss(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0, promholdfast.WithKinds("reentrant"))
+	r.collector.Observer().HoldEnded(bg, lock.HoldEnd{LockKind: lock.LockKind{Kind: "reentrant"}, Name: "orders", Held: time.Second, Reason: lock.ReasonClosed})
+	require.Zero(t, r.sum("holdfast_losses_total"))
+	require.EqualValues(t, 1, r.sum("holdfast_hold_duration_seconds", "outcome", "closed"))
+	require.Zero(t, r.sum("holdfast_hold_duration_seconds", "outcome", "lost"))
+}
+
+// A clock is coarse, and a crowd comes at once: two waits may have begun at the same moment.
+func TestOneOfTwoWaitsThatBeganTogetherGoesOn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0, promholdfast.WithKinds("fair"))
+	o := r.collector.Observer()
+	a := lock.Acquisition{LockKind: lock.LockKind{Kind: "fair"}, Name: "orders", Start: time.Now().Add(-time.Hour), Contended: true, Err: lock.ErrLocked}
+	o.Waits(bg, a)
+	o.Waits(bg, a)
+	o.Ended(bg, a)
+	require.GreaterOrEqual(t, r.sum("holdfast_waiting_oldest_seconds", "kind", "fair"), time.Hour.Seconds())
+	o.Ended(bg, a)
+	r.over()
+}
+
+func TestBucketsAreThoseOfCallsAndOfHolds(t *testing.T) {
+	t.Parallel()
+	bounds := []float64{0.5, 60, 3600}
+	r := newRig(t, 0, promholdfast.WithKinds("reentrant"), promholdfast.WithBuckets(bounds...))
+	for _, name := range []string{"holdfast_acquire_duration_seconds", "holdfast_hold_duration_seconds"} {
+		var found []float64
+		for _, b := range r.series(name)[0].GetHistogram().GetBucket() {
+			found = append(found, b.GetUpperBound())
+		}
+		require.Equal(t, bounds, found, name)
+	}
+}

@@ -3,6 +3,7 @@ package redlock
 import (
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -80,3 +81,23 @@ type tryAgain struct{}
 
 func (tryAgain) Error() string { return "TRYAGAIN Multiple keys request during rehashing of slot" }
 func (tryAgain) RedisError()   {}
+
+// What is owed to a node that was silent, or where nobody listened, is tried again when its time has come.
+func TestNothingIsHastenedToANodeOutOfReach(t *testing.T) {
+	for _, unreachable := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			g := &Group{nodes: make([]*node, 1)}
+			l := &lane{node: &node{group: g}, unreachable: unreachable}
+			l.pending.init(l)
+			b := &Ballot{group: g, motion: Motion{Removes: true, Footprint: g.NewFootprint()}}
+			l.pending.ops = []*op{{ballot: b}} // which is too late, so that nothing is sent
+			l.pending.due = time.Now().Add(time.Hour)
+			l.hasten()
+			synctest.Wait()
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			require.Equal(t, unreachable, len(l.pending.ops) == 1)
+			l.pending.stop()
+		})
+	}
+}
