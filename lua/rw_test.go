@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/lua"
@@ -412,3 +413,80 @@ func TestTheFirstOneThatReadsTellsTheOthers(t *testing.T) {
 }
 
 func must[T any](v T, _ error) T { return v }
+
+// Whoever is refused is told of the one that reads for longest, and until when; whoever inspects the lock, of the first.
+func TestWhichOfThoseWhoReadIsTold(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTake(reader3, time.Second), rwTake(reader, 20*time.Second), rwTake(reader2, 10*time.Second))
+	f.keepAll()
+	a := f.rw(rwTry(writer))
+	require.Equal(t, reader, a.Holder)
+	require.Equal(t, 20*time.Second, a.TTL)
+	f.run(rwTake("0:1r", 15*time.Second))
+	in := f.inspect()
+	require.Equal(t, "0:1r", in.Holder)
+	require.Equal(t, 15*time.Second, in.TTL)
+	require.Len(t, in.Readers, 4)
+}
+
+// One that begins to wait to write tells those who came last to wait to read, of however many.
+func TestOneThatWaitsToWriteTellsTheLastOfMany(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTry(writer2))
+	for i := range 120 {
+		f.run(rwAsk(fmt.Sprintf("c:%dr", i+10), proposal(0), 1))
+	}
+	f.run(rwAsk(reader2, proposal(0), 1))
+	require.Contains(t, f.told(rwAsk(writer, proposal(0), 1)), message(reader2, "waits"))
+}
+
+// A yield takes away all that one who read or wrote had: among others, how long the keys live.
+func TestAYieldOfOneThatReadsOrWritesLeavesNothing(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwAsk(reader, proposal(0), 1), rwTake(reader2, time.Second), rwYield(reader, proposal(0), 1))
+	require.Equal(t, []string{reader2}, f.client.ZRange(bg, orders.Readers(), 0, -1).Val())
+	require.Equal(t, time.Second, f.memory.TTL(orders.Lock))
+	require.Equal(t, time.Second, f.memory.TTL(orders.Readers()))
+	require.Equal(t, reader2, f.rw(rwTry(writer)).Holder)
+
+	f = freeze(t)
+	f.run(rwAsk(writer, proposal(0), 1))
+	require.NotEmpty(t, f.client.HGet(bg, orders.Waiters(), writer+" floor").Val())
+	f.run(rwYield(writer, proposal(0), 1))
+	require.Equal(t, []string{writer}, f.client.HKeys(bg, orders.Waiters()).Val(), "it waits")
+}
+
+// A lock that stays taken after one that wrote or read has a note for as long, and whoever waits is told.
+func TestOneThatReadOrWroteStaysWithItsNote(t *testing.T) {
+	t.Parallel()
+	for _, hold := range []string{reader, writer} {
+		f := freeze(t)
+		f.run(rwTry(hold), note(hold, "nightly export"), rwAsk("b:9w", proposal(0), 1))
+		require.Equal(t, []string{message("b:9w", hold+" kept")}, f.told(lua.RWKeep{RW: rw, Hold: hold, For: time.Second, Noted: true}.Call()))
+		require.Equal(t, time.Second, f.memory.TTL(orders.Note()), hold)
+		require.Equal(t, time.Second, f.memory.TTL(orders.Lock), hold)
+	}
+}
+
+// A crowd that waited to read or write and died is dropped by several calls, each of which tells whoever lives to go on.
+func TestManyDeadWaitersToReadOrWriteAreDroppedByAFewCalls(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTry(writer2), rwAsk("c:1w", proposal(0), 1))
+	places, signs := make([]redis.Z, 5000), make([]any, 0, 10_000)
+	for i := range places {
+		id := fmt.Sprintf("d:%dw", i)
+		places[i] = redis.Z{Score: 2, Member: id}
+		signs = append(signs, id, "1 1")
+	}
+	require.NoError(t, f.client.ZAdd(bg, orders.Queue(), places...).Err())
+	require.NoError(t, f.client.HSet(bg, orders.Waiters(), signs...).Err())
+	f.run(rwAsk(reader, final(3), 1))
+	left := func() int64 { return f.client.ZCard(bg, orders.Queue()).Val() }
+	f.run(rwEnd("c:1w", 0), rwEnd(writer2, 0))
+	require.Greater(t, left(), int64(2000))
+	require.Equal(t, []any{reader}, f.run(rwBeat(reader)), "who lives is to go on with it")
+}

@@ -362,4 +362,20 @@ var lockClientMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestGuardedNodeThatTellsNoUptimeDoesNotVote$",
 	},
+	{
+		Name:    "a key may live as long as the counter",
+		File:    "lock/setting.go",
+		Old:     "case d >= c.retention:",
+		New:     "case d > c.retention:",
+		Package: "lock",
+		Tests:   "^TestBoundsOfAKeysLife$",
+	},
+	{
+		Name:    "Shutdown does not tell of one lease that another took",
+		File:    "lock/shutdown.go",
+		Old:     "if held > 0 { // by another goroutine",
+		New:     "if held > 1 { // by another goroutine",
+		Package: "lock",
+		Tests:   "^TestShutdownTellsThatAnotherGoroutineTookTheOnlyLease$",
+	},
 }

@@ -109,4 +109,20 @@ var lockEndMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestForceIsToldToAHolderWithALongTTL$",
 	},
+	{
+		Name:    "only a quorum tells of force",
+		File:    "lock/gone.go",
+		Old:     "if err == nil && b.Answer(i).Vote == redlock.Yes {",
+		New:     "if err == nil && b.Won() && b.Answer(i).Vote == redlock.Yes {",
+		Package: "lock",
+		Tests:   "^TestForceIsToldByANodeThatIsLeftToKnowOfIt$",
+	},
+	{
+		Name:    "a downgrade costs a fixed lease its drift",
+		File:    "lock/extend.go",
+		Old:     "t.validity.Sub(now)+t.engine.client.group.Drift(t.ttl))",
+		New:     "t.validity.Sub(now))",
+		Package: "lock",
+		Tests:   "^TestADowngradeKeepsTheDeadlineOfAFixedLease$",
+	},
 }

@@ -66,4 +66,31 @@ var lockInspectMutants = []Mutant{
 		Package: "lua",
 		Tests:   "^TestHowLongAWaiterHasWaitedIsKept$",
 	},
+	{
+		Name:    "the last node tells for how long a hold has been there",
+		File:    "lock/inspect.go",
+		Old:     " || s.HeldFor > in.Noted.Age {",
+		New:     " {",
+		Package: "lock",
+		Tests:   "^TestTheNodeThatHasKnownAHoldLongestTellsForHowLong$",
+	},
+	{
+		Name:    "a minority had the lock that was ended by force",
+		File:    "lock/force.go",
+		Old:     "ended = found > 0 && (relied || found+silent >= g.Quorum())",
+		New:     "ended = found > 0",
+		Package: "lock",
+		Tests:   "^TestForceUnlockOfAMinoritysGrantEndsNobodysHold$",
+	},
+	{
+		Name: "an end by force needs no quorum",
+		File: "lock/force.go",
+		Old: `	if err := b.Err(); err != nil {
+		return fail(err)
+	}
+	return ended, nil`,
+		New:     "\treturn ended, nil",
+		Package: "lock",
+		Tests:   "^TestForceUnlockThatAQuorumDoesNotConfirmFails$",
+	},
 }

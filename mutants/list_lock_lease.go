@@ -140,4 +140,12 @@ var lockLeaseMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestAMaxHoldThatIsNotOverIsNoReason$",
 	},
+	{
+		Name:    "a failure has the reason of another hold",
+		File:    "lock/failure.go",
+		Old:     " && e.Hold == h.name() {",
+		New:     " {",
+		Package: "lock",
+		Tests:   "^TestAnOperationUnderTheContextOfALostLeaseFailsForItsOwn$",
+	},
 }

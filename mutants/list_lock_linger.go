@@ -259,4 +259,20 @@ var lockLingerMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestAMinHoldCountsFromALateGrant$/^reentrant_beyond_the_TTL,_no_renewal_unlocked$",
 	},
+	{
+		Name:    "a lock that is lost stays taken only for its rest",
+		File:    "lock/linger.go",
+		Old:     "return max(t.engine.set.rest, t.stays())",
+		New:     "return t.engine.set.rest",
+		Package: "lock",
+		Tests:   "^TestALockStaysTakenForItsMinHoldThoughItIsLost$",
+	},
+	{
+		Name:    "a node that hears late of force lets the lock rest",
+		File:    "lock/linger.go",
+		Old:     "if forced || !leased {",
+		New:     "if _ = forced; !leased {",
+		Package: "lock",
+		Tests:   "^TestANodeThatHearsLateOfForceDoesNotLetTheLockRest$",
+	},
 }

@@ -194,4 +194,15 @@ var lockListMutants = []Mutant{
 		Package: "lua",
 		Tests:   "^TestNameIsFoundAgainInItsKeys$",
 	},
+	{
+		Name: "a name that was free is not looked at again",
+		File: "lock/list.go",
+		Old: `			case err == nil && e.State.Status == StatusFree && len(e.State.Waits) == 0:
+				continue`,
+		New: `			case err == nil && e.State.Status == StatusFree && len(e.State.Waits) == 0:
+				l.told[l.hash(e.Name)] = struct{}{}
+				continue`,
+		Package: "lock",
+		Tests:   "^TestANameThatWasFreeIsLookedAtAgain$",
+	},
 }

@@ -213,4 +213,20 @@ var lockNoteMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestARefusalByAHoldOfThisClientNamesItAtOnce$",
 	},
+	{
+		Name:    "a note ends before an extended key",
+		File:    "lock/note.go",
+		Old:     "life := max(set.extended(max(t.ttl, t.longest)), set.granted())",
+		New:     "life := max(set.extended(t.ttl), set.granted())",
+		Package: "lock",
+		Tests:   "^TestANoteEndsNoSoonerThanTheKey$",
+	},
+	{
+		Name:    "a note ends before a key that stays",
+		File:    "lock/note.go",
+		Old:     "life := max(set.extended(max(t.ttl, t.longest)), set.granted())",
+		New:     "life := set.extended(max(t.ttl, t.longest))",
+		Package: "lock",
+		Tests:   "^TestANoteEndsNoSoonerThanTheKey$",
+	},
 }

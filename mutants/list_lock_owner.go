@@ -161,4 +161,14 @@ var lockOwnerMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestTryLockReentersInItsTime$",
 	},
+	{
+		Name: "a re-entry does not look at the clock after it has asked",
+		File: "lock/reenter.go",
+		Old: `time.Now().Before(h.validity)
+	var l`,
+		New: `start.Before(h.validity)
+	var l`,
+		Package: "lock",
+		Tests:   "^TestReentryLooksAtTheClockAfterItHasAsked$",
+	},
 }

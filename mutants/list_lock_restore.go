@@ -220,4 +220,12 @@ var lockRestoreMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestHoldsAreGivenBackNoFasterThanTheNodesAnswer$",
 	},
+	{
+		Name:    "what a node is given later ends a drift early",
+		File:    "lock/tenure.go",
+		Old:     "return t.validity.Sub(now) + t.engine.client.group.Drift(t.ttl)",
+		New:     "return t.validity.Sub(now)",
+		Package: "lock",
+		Tests:   "^TestWhatIsGivenToANodeLaterOutlastsTheLeaseByTheDrift$",
+	},
 }

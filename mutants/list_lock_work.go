@@ -132,4 +132,14 @@ var lockWorkMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestALeaseThatIsOverIsForgottenByItsContexts$",
 	},
+	{
+		Name: "the end of the work of a fixed lease is logged",
+		File: "lock/work.go",
+		Old: `	if l.renew {
+`,
+		New: `	{
+`,
+		Package: "lock",
+		Tests:   "^TestTheEndOfTheWorkOfAFixedLeaseIsNotLogged$",
+	},
 }

@@ -453,4 +453,41 @@ var multiMutants = []Mutant{
 		Package: "multi",
 		Tests:   "^TestTheInnermostLeaseIsThatOfTheContext$",
 	},
+	{
+		Name:    "pauses grow for ever",
+		File:    "multi/acquire.go",
+		Old:     "a.rivals = min(2*a.rivals, maxPause)",
+		New:     "a.rivals = 2 * a.rivals",
+		Package: "multi",
+		Tests:   "^TestAPauseHasAMaximum$",
+	},
+	{
+		Name: "a loss costs the names before it",
+		File: "multi/acquire.go",
+		Old: `			a.giveBack(i)
+			continue`,
+		New: `			a.giveBack(0)
+			continue`,
+		Package: "multi",
+		Tests:   "^TestALossCostsNoneOfTheNamesBeforeIt$",
+	},
+	{
+		Name:    "a loss before a re-entry costs the names before it",
+		File:    "multi/acquire.go",
+		Old:     "\t\t\ta.giveBack(a.lost()) //",
+		New:     "\t\t\ta.giveBack(0) //",
+		Package: "multi",
+		Tests:   "^TestALossBeforeAReentryCostsNoneOfTheNamesBeforeIt$",
+	},
+	{
+		Name: "a pause outlasts the call",
+		File: "multi/acquire.go",
+		Old: `	case <-timer.C:
+	case <-a.ctx.Done(): // Lock will report that
+`,
+		New: `	case <-timer.C:
+`,
+		Package: "multi",
+		Tests:   "^TestAPauseEndsWithTheCallsContext$",
+	},
 }

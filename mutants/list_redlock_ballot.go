@@ -211,4 +211,12 @@ var redlockBallotMutants = []Mutant{
 		Package: "redlock",
 		Tests:   "^TestDeadlineOfACommandIsNotTheCallers$",
 	},
+	{
+		Name:    "a shard that is passed over has no name",
+		File:    "redlock/ballot.go",
+		Old:     "Err: o.lane.node.silent}",
+		New:     "Err: ErrSilent}",
+		Package: "redlock",
+		Tests:   "^TestAShardThatIsPassedOverIsNamed$",
+	},
 }

@@ -133,4 +133,46 @@ var redlockNodeMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestANodeThatRefusesToGrantIsLoggedOnce$",
 	},
+	{
+		Name:    "a hold is gone once all nodes are without it",
+		File:    "redlock/footprint.go",
+		Old:     "return without >= len(f.traces)/2+1",
+		New:     "return without >= len(f.traces)",
+		Package: "redlock",
+		Tests:   "^TestAHoldIsGoneOnceAQuorumIsWithoutIt$",
+	},
+	{
+		Name: "what is written after the end of a hold stays",
+		File: "redlock/footprint.go",
+		Old: `	t.late = t.late || left && f.closed
+`,
+		New:     "",
+		Package: "redlock",
+		Tests:   "^TestWhatIsWrittenAfterTheEndOfAHoldIsRemovedHoweverLate$",
+	},
+	{
+		Name:    "a pool without a free connection is an outage",
+		File:    "redlock/outage.go",
+		Old:     " && !errors.Is(err, redis.ErrPoolTimeout)",
+		New:     "",
+		Package: "redlock",
+		Tests:   "^TestWantOfAConnectionIsNoOutage$",
+	},
+	{
+		Name: "a node misses a command twice",
+		File: "redlock/op.go",
+		Old: `	o.missed = true
+`,
+		New:     "",
+		Package: "redlock",
+		Tests:   "^TestANodeIsMissedOnce$",
+	},
+	{
+		Name:    "what is owed to nodes out of reach is hastened",
+		File:    "redlock/pending.go",
+		Old:     "len(d.ops) > 0 && !l.unreachable {",
+		New:     "len(d.ops) > 0 {",
+		Package: "redlock",
+		Tests:   "^TestNothingIsHastenedToANodeOutOfReach$",
+	},
 }

@@ -123,3 +123,27 @@ func TestMaxHoldEndsTheCommand(t *testing.T) {
 	require.Equal(t, exitLost, code, errs)
 	require.Contains(t, errs, "the lock was held for --max-hold")
 }
+
+// A command that ends by itself, but after its lock, has not had it to the end.
+func TestLossThatOnlyTheReleaseFindsIsALoss(t *testing.T) {
+	t.Parallel()
+	url := redisURL(redistest.Start(t).Addr())
+	code, out, errs := run(t, url, "run", "x", "--", binary, "unlock", "--force", "--yes", "x")
+	require.Equal(t, exitLost, code, errs)
+	require.Equal(t, "x: ended by force\n", out)
+	require.Contains(t, errs, `lock "x" was lost before the command had ended`)
+}
+
+// A leader that was asked to end, and whose command goes on until the leadership is lost, is no candidate again.
+func TestLeaderThatWasAskedToEndIsNoCandidateAgain(t *testing.T) {
+	t.Parallel()
+	url := redisURL(redistest.Start(t).Addr())
+	p := begin(t, command(t, url, "elect", "--ttl", "2s", "x", "-c", `trap "echo told" TERM; echo ready; while :; do sleep 600; done`))
+	p.says("ready")
+	p.signal(syscall.SIGTERM)
+	p.says("told")
+	code, _, errs := run(t, url, "unlock", "--force", "--yes", "x")
+	require.Zero(t, code, errs)
+	require.Equal(t, exitLost, p.wait(), p.err.String())
+	require.NotContains(t, p.err.String(), "candidate again")
+}

@@ -641,3 +641,18 @@ func TestListTellsWhyALockCannotBeInspected(t *testing.T) {
 		require.Contains(t, errs, "one of 2 locks")
 	}
 }
+
+// A lock that could not be ended by force is told as such, whatever the form of the output.
+func TestUnlockThatFailsIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	url := redisURL(server.Addr())
+	hold(t, url, "x")
+	require.NoError(t, server.Client(t).Do(t.Context(), "ACL", "SETUSER", "weak", "on", ">pw", "~*", "&*", "+@all", "-zadd", "-hdel").Err())
+	for _, args := range [][]string{{"unlock"}, {"unlock", "--json"}} {
+		code, _, errs := run(t, "redis://weak:pw@"+server.Addr(), append(args, "--force", "--yes", "x")...)
+		require.NotZero(t, code, args)
+		require.Regexp(t, "(?i)can't run this command|no permissions? to run", errs)
+	}
+	require.Equal(t, "held", status(t, url, "x", func(lockView) bool { return true }).Status)
+}

@@ -348,3 +348,24 @@ func TestErrorsSteerNoTerminal(t *testing.T) {
 	a.stderr.flush()
 	require.Equal(t, "holdfast: held by a\ufffd[2J\ufffdb; c\nholdfast: lock \"x\": \ufffd]0;title\ufffd\n", out.String())
 }
+
+// The slots of a holdfast around this one are not those of this one's command.
+func TestSlotsAreNotInherited(t *testing.T) {
+	t.Parallel()
+	cmd := command(t, redisURL(redistest.Start(t).Addr()), "run", "x", "-c", `echo "slots $HOLDFAST_SLOTS."`)
+	cmd.Env = append(cmd.Env, slotsEnv+"=3,4")
+	p := begin(t, cmd)
+	require.Zero(t, p.wait(), p.err.String())
+	require.Equal(t, "slots .\n", p.out.String())
+}
+
+// A TTL that is longer than the guard is refused, however little.
+func TestTTLFitsTheRestartGuard(t *testing.T) {
+	t.Parallel()
+	url := redisURL(redistest.Start(t).Addr())
+	for _, command := range []string{"run", "elect"} {
+		code, _, errs := run(t, url, command, "--restart-guard", "2s", "--ttl", "2001ms", "x", "--", "true")
+		require.Equal(t, exitUsage, code)
+		require.Contains(t, errs, "--ttl 2.001s is longer than --restart-guard 2s")
+	}
+}
