@@ -84,4 +84,32 @@ var luaTokenMutants = []Mutant{
 		Package: "lua",
 		Tests:   "^TestTheLastTokenIsNone$",
 	},
+	{
+		Name: "a counter that could not be written stays",
+		File: "lua/token.lua",
+		Old: `  if not set then
+    redis.call('PEXPIRE', key, 0)
+`,
+		New: `  if not set then
+`,
+		Package: "lua",
+		Tests:   "^TestACounterThatCannotBeWrittenIsTakenAway$",
+	},
+	{
+		Name:    "a lost counter begins at the least of a guard",
+		File:    "lua/token.lua",
+		Old:     "token = token > 1 and least or clock()",
+		New:     "token = least > 0 and least or clock()",
+		Package: "lua",
+		Tests:   "^TestALostCounterBeginsAtTheClockUnderAGuard$",
+	},
+	{
+		Name: "a fair lock without a token leaves a round",
+		File: "lua/fair_acquire.lua",
+		Old: `  redis.call('HDEL', KEYS[5], round(ARGV[1]))
+  return problem`,
+		New:     "  return problem",
+		Package: "lua",
+		Tests:   "^TestNoTokenLeavesNoRound$",
+	},
 }

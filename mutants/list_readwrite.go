@@ -767,4 +767,38 @@ else`,
 		Package: "lua",
 		Tests:   "^TestNoTokenIsNoGrantToWriteOrRead$",
 	},
+	{
+		Name: "a yield of one that reads leaves it among those who read",
+		File: "lua/rw_yield.lua",
+		Old: `redis.call('ZREM', KEYS[5], ARGV[1])
+`,
+		New:     "",
+		Package: "lua",
+		Tests:   "^TestAYieldOfOneThatReadsOrWritesLeavesNothing$",
+	},
+	{
+		Name:    "a yield of one that writes leaves its floor",
+		File:    "lua/rw_yield.lua",
+		Old:     "redis.call('HDEL', KEYS[4], round(ARGV[1]), floor(ARGV[1]))",
+		New:     "redis.call('HDEL', KEYS[4], round(ARGV[1]))",
+		Package: "lua",
+		Tests:   "^TestAYieldOfOneThatReadsOrWritesLeavesNothing$",
+	},
+	{
+		Name: "the note of one that stays taken lives on",
+		File: "lua/rw_keep.lua",
+		Old: `  redis.call('PEXPIRE', KEYS[6], ARGV[2])
+`,
+		New:     "",
+		Package: "lua",
+		Tests:   "^TestOneThatReadOrWroteStaysWithItsNote$",
+	},
+	{
+		Name:    "one that waits to write tells the first of many",
+		File:    "lua/rw_acquire.lua",
+		Old:     "overtaken(redis.call('ZREVRANGE', KEYS[4], 0, 99), ARGV[8])",
+		New:     "overtaken(redis.call('ZRANGE', KEYS[4], 0, 99), ARGV[8])",
+		Package: "lua",
+		Tests:   "^TestOneThatWaitsToWriteTellsTheLastOfMany$",
+	},
 }
