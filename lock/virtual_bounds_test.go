@@ -72,7 +72,7 @@ func TestBoundsOfAKeysLife(t *testing.T) {
 	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
 		p := w.process(lock.WithTokenRetention(time.Hour), lock.WithTTL(time.Second))
 		for name, of := range map[string]func(life time.Duration) lock.Option{
-			"min hold": func(life time.Duration) lock.Option { return lock.WithMinHold(life) },
+			"min hold": lock.WithMinHold,
 			"rest":     func(life time.Duration) lock.Option { return lock.WithRest(life - time.Second) },
 		} {
 			_, err := p.mutex(of(time.Hour - 1)).Inspect(bg)

@@ -9,8 +9,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/holdfast-go/holdfast/lock"
 	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/lock"
 )
 
 // A logbook keeps what a client logs.
