@@ -82,7 +82,7 @@ func (h *hold) extend(ctx context.Context, ttl time.Duration) (validity time.Tim
 	validity = g.Validity(b.Start(), ttl)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.confirm(validity)
+	h.confirm(b.Start(), validity)
 	return validity, nil
 }
 

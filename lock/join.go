@@ -130,7 +130,7 @@ func (t *tenure) looked(b *redlock.Ballot) {
 			writer = true
 		}
 	}
-	vanished := gone.quorum(g)
+	vanished := gone.decides(g)
 	if vanished && t.vanished(gone.forced) {
 		return
 	}

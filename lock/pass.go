@@ -120,7 +120,7 @@ func (t *tenure) reservedTokens(b *redlock.Ballot, last int64) (does service) {
 			listeners = max(listeners, r.Listeners)
 		}
 	}
-	if gone.quorum(c.group) && t.vanished(gone.forced) {
+	if gone.decides(c.group) && t.vanished(gone.forced) {
 		return service{passing: waits}
 	}
 	c.mu.Lock()

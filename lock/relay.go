@@ -143,7 +143,7 @@ func (t *tenure) reservedPermits(b *redlock.Ballot, last int64) (does service) {
 			others, known = others || r.Others, max(known, r.Counter)
 		}
 	}
-	if gone.quorum(c.group) && t.vanished(gone.forced) {
+	if gone.decides(c.group) && t.vanished(gone.forced) {
 		return service{passing: waits}
 	}
 	c.mu.Lock()

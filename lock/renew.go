@@ -137,6 +137,9 @@ func (r *renewal) decided(b *redlock.Ballot) {
 	t.mu.Lock()
 	now := time.Now()
 	left, ttl := t.validity.Sub(now), t.ttl
+	if found == undecided && t.isAbsent(b.Start()) {
+		found = gone
+	}
 	renewed := !t.ended && found == confirmed
 	given := t.ended && !errors.Is(t.reason.end(), ErrLost) // back meanwhile: that some nodes do not have it any more is no failure
 	var late *hold
@@ -145,7 +148,7 @@ func (r *renewal) decided(b *redlock.Ballot) {
 	}
 	switch {
 	case renewed:
-		t.confirm(validity)
+		t.confirm(b.Start(), validity)
 		t.prolong(validity, now)
 		t.renewAt = b.Start().Add(t.beat())
 		t.mending = false

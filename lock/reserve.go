@@ -66,12 +66,13 @@ func (a *absence) count(forced bool) {
 	a.forced = a.forced || forced
 }
 
-// quorum reports whether no quorum of g can have the tenure.
-func (a *absence) quorum(g *redlock.Group) bool { return a.nodes > g.Size()-g.Quorum() }
+// decides reports whether no quorum of g can have the tenure.
+func (a *absence) decides(g *redlock.Group) bool { return a.nodes > g.Size()-g.Quorum() }
 
 // vanished is called when so many of the nodes that were asked about the tenure lack it that no quorum can have it.
-// A renewal then decides whether it is lost, because nodes can vouch for a renewal. Until then nothing
-// is passed on, and nobody joins. If it was ended by force, or there is a single node, it is lost at once.
+// A renewal then decides whether it is lost, because nodes can vouch for a renewal: it is, unless a quorum confirms it.
+// Until then nothing is passed on, and nobody joins. If it was ended by force, or there is a single node, it is lost
+// at once.
 func (t *tenure) vanished(forced bool) (lost bool) {
 	switch {
 	case forced:
@@ -79,6 +80,9 @@ func (t *tenure) vanished(forced bool) (lost bool) {
 	case t.engine.client.group.Size() == 1:
 		t.lose(ReasonGone)
 	default:
+		t.mu.Lock()
+		t.absent = time.Now()
+		t.mu.Unlock()
 		t.renewNow()
 		return false
 	}

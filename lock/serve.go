@@ -237,7 +237,7 @@ func (t *tenure) reservedTurns(b *redlock.Ballot, last int64) (does service) {
 			others = others || r.Others
 		}
 	}
-	if gone.quorum(c.group) && t.vanished(gone.forced) {
+	if gone.decides(c.group) && t.vanished(gone.forced) {
 		return does
 	}
 	c.mu.Lock()

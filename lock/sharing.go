@@ -7,7 +7,7 @@ const maxUnheard = 50 * time.Millisecond
 
 // joining records whether others may join a tenure that reads. It is guarded by the tenure's mu.
 type joining struct {
-	closed bool      // somebody waits to write; never again open
+	closed bool      // somebody waits to write, or no quorum had it for a moment; never again open
 	heard  time.Time // when a quorum answered that knew of nobody
 	asked  time.Time // when the nodes were last asked
 	asking bool

@@ -34,17 +34,18 @@ type tenure struct {
 	// mu guards the holds, their leases, and the fields below. It may be taken with the client's mu
 	// held, and not the other way round.
 	mu         sync.Mutex
-	present    []*hold  // that are in progress; no more than one, unless they read
-	list       [1]*hold // of present, until there are more
-	holds      int      // that there have been
-	ended      bool     // nothing is passed on, and nothing renewed, any more
-	reason     Reason   // why
-	vacant     bool     // the next goroutine waits for tokens
-	reads      bool     // others can have the lock, too; it never writes again. Changed with the client's mu held, too
-	uneven     bool     // since the last renewal a node lacked it, or may have
-	patient    bool     // of uneven: no node refused it, but some were not told in time
-	mending    bool     // nodes may lack it: they are asked once though no lease is renewed
-	brief      bool     // of a TryLock, which waits no longer than its bound for anything; immutable
+	present    []*hold   // that are in progress; no more than one, unless they read
+	list       [1]*hold  // of present, until there are more
+	holds      int       // that there have been
+	ended      bool      // nothing is passed on, and nothing renewed, any more
+	reason     Reason    // why
+	vacant     bool      // the next goroutine waits for tokens
+	reads      bool      // others can have the lock, too; it never writes again. Changed with the client's mu held, too
+	uneven     bool      // since the last renewal a node lacked it, or may have
+	patient    bool      // of uneven: no node refused it, but some were not told in time
+	mending    bool      // nodes may lack it: they are asked once though no lease is renewed
+	absent     time.Time // when so many nodes lacked it that no quorum had it, and none has confirmed it since; zero: never
+	brief      bool      // of a TryLock, which waits no longer than its bound for anything; immutable
 	reserve    reserve
 	reign      reign         // of this process, of which it is a part
 	backs      uint32        // how often nodes had come back when it was made; immutable
@@ -291,12 +292,18 @@ func (t *tenure) span(now time.Time) time.Duration {
 }
 
 // confirm records until when a quorum has the key, unless the previous validity has ended
-// meanwhile: then the hold was not proven to be valid, and is lost (I2). Called with mu held.
-func (t *tenure) confirm(validity time.Time) {
+// meanwhile: then the hold was not proven to be valid, and is lost (I2). The nodes were asked at start. Called with mu held.
+func (t *tenure) confirm(start, validity time.Time) {
+	if !start.Before(t.absent) {
+		t.absent = time.Time{}
+	}
 	if validity.After(t.validity) && time.Now().Before(t.validity) {
 		t.validity = validity
 	}
 }
+
+// isAbsent reports whether no quorum had the tenure, as was known at start, and none has confirmed it since. Called with mu held.
+func (t *tenure) isAbsent(start time.Time) bool { return !t.absent.IsZero() && !start.Before(t.absent) }
 
 // holding reports whether the hold called name is in progress.
 func (t *tenure) holding(name string) bool {

@@ -350,6 +350,36 @@ func TestALossIsSeenWhileOthersJoin(t *testing.T) {
 	}
 }
 
+// That no quorum has the lock is known then, though too few nodes answer the renewal that might restore it.
+func TestALossThatOthersSawIsNotForgotten(t *testing.T) {
+	for name, fail := range map[string]func(*world){
+		"nodes refuse renewals": func(w *world) { each(w.nodes, func(n *virtual.Node) { n.Refuse(runs(lua.RWExtend{})) }) },
+		"one is silent":         func(w *world) { w.nodes[0].Silence(true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+				readers := readwrite.New(w.process().locks, "orders").RLocker()
+				l := w.lock(readers)
+				each(w.nodes, func(n *virtual.Node) {
+					n.Mute(true)
+					n.Memory().Del(keys.Lock)
+				})
+				time.Sleep(30 * time.Millisecond)
+				fail(w)
+				joined := w.lock(readers)
+				start := time.Now()
+				for _, l := range []*lock.Lease{l, joined} {
+					<-l.Done()
+					var e *lock.LeaseError
+					require.ErrorAs(t, l.Err(), &e)
+					require.Equal(t, lock.ReasonGone, e.Reason)
+				}
+				require.LessOrEqual(t, time.Since(start), 2*defaultNodeTimeout)
+			})
+		})
+	}
+}
+
 // U6.
 func TestACrashBlocksOthersForWhatIsLeftOfTheTTL(t *testing.T) {
 	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {

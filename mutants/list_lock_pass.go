@@ -295,7 +295,7 @@ var lockPassMutants = []Mutant{
 	{
 		Name:    "a loss is not seen in the answer",
 		File:    "lock/pass.go",
-		Old:     "if gone.quorum(c.group) && t.vanished(gone.forced) {",
+		Old:     "if gone.decides(c.group) && t.vanished(gone.forced) {",
 		New:     "if gone.nodes > c.group.Size() && t.vanished(gone.forced) {",
 		Package: "lock",
 		Tests:   "^TestALossIsSeenWhileTheNameIsPassedOn$",
@@ -303,7 +303,7 @@ var lockPassMutants = []Mutant{
 	{
 		Name:    "a minority without the hold is a loss",
 		File:    "lock/pass.go",
-		Old:     "if gone.quorum(c.group) && t.vanished(gone.forced) {",
+		Old:     "if gone.decides(c.group) && t.vanished(gone.forced) {",
 		New:     "if gone.nodes > 0 {\n\t\tt.lose(ReasonGone)",
 		Package: "lock",
 		Tests:   "^TestAMinorityThatForgotATenureEndsNothing$",
