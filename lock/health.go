@@ -23,9 +23,9 @@ type NodeHealth struct {
 
 // Health asks every node for its state, and returns the answers in the order in which the nodes
 // were given to [NewClient]. It takes no lock, writes nothing, and takes no longer than the node timeout. A node
-// that refuses writes, such as one that is full or has become a replica, does not vote, nor does one whose user may not run a
-// command that a mutex needs: before Redis 7.0, of these only SET can be tried. A node that has
-// not answered when ctx ends counts as silent. [Spare] tells how many more nodes may fail. The nodes of a closed
+// that refuses writes, such as one that is full or has become a replica, does not vote. Nor does one where the
+// user may not run a command that a mutex needs; before Redis 7.0, Health can find that out only for SET. A node
+// that has not answered when ctx ends counts as silent. [Spare] tells how many more nodes may fail. The nodes of a closed
 // client are not asked: none votes.
 //
 // Of a Cluster, every master is asked. The Cluster is up if any of them answers, so that some names can be locked, and

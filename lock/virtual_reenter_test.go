@@ -232,7 +232,8 @@ func TestDeepReentry(t *testing.T) {
 	})
 }
 
-// The hold may have ended by the time that the nodes have been silent for too long, whoever notices it first.
+// The hold may have ended by the time that the nodes have been silent for too long. Who notices it first is left to chance, so
+// it is tried often.
 func TestReentryLooksAtTheClockAfterItHasAsked(t *testing.T) {
 	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
 		p := w.process()

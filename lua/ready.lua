@@ -10,13 +10,18 @@
 
 -- What it takes to lock, to extend and to unlock. Only since Redis 7.0 can a server be asked about that.
 if redis.acl_check_cmd then
+  local key = string.match(KEYS[1], '^(.*):')
+  local token = key .. ':token'
   local needed = {
-    {'EXISTS', KEYS[1]}, {'HSET', KEYS[1], '', ''}, {'PEXPIRE', KEYS[1], '1'}, {'INCR', KEYS[1]}, {'TIME'},
-    {'SET', KEYS[1], ''}, {'HGET', KEYS[1], ''}, {'PTTL', KEYS[1]}, {'HDEL', KEYS[1], ''},
+    {'EXISTS', key}, {'HSET', key, '', ''}, {'PEXPIRE', key, '1'}, {'INCR', token}, {'PEXPIRE', token, '1'}, {'TIME'},
+    {'SET', token, ''}, {'HGET', key, ''}, {'PTTL', key}, {'HDEL', key, ''},
   }
   for i = 1, #needed do
-    if not redis.acl_check_cmd(unpack(needed[i])) then
-      return redis.error_reply('NOPERM this user has no permissions to run ' .. needed[i][1] .. ', which locks need')
+    local known, may = pcall(redis.acl_check_cmd, unpack(needed[i]))
+    if not known then
+      return redis.error_reply('ERR unknown command ' .. needed[i][1])
+    elseif not may then
+      return redis.error_reply('NOPERM this user has no permissions to run ' .. needed[i][1] .. ' for ' .. (needed[i][2] or 'locks'))
     end
   end
 end

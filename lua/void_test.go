@@ -51,7 +51,7 @@ func TestMarksThatAreOverAreForgotten(t *testing.T) {
 	}
 }
 
-// A mark by force lives no shorter for a later one, and not for ever; and it voids the hold, too.
+// A mark by force is not shortened by a later one, and does not stay for ever. It voids the hold, too.
 func TestAMarkByForceIsAVoidThatLasts(t *testing.T) {
 	t.Parallel()
 	f := freeze(t)

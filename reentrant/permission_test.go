@@ -153,6 +153,11 @@ func TestHealthKnowsWhatTheUserMayRun(t *testing.T) {
 		require.NoError(t, admin.Do(bg, "ACL", "SETUSER", "locker", "+"+command).Err())
 	}
 	require.NotZero(t, needed)
+	if tells { // by which it may be limited to the keys that need them
+		require.NoError(t, admin.Do(bg, "ACL", "SETUSER", "locker", "-incr", "(+incr ~lock:*:token)").Err())
+		require.True(t, works("orders"))
+		require.True(t, locks.Health(bg)[0].Votes)
+	}
 }
 
 var lockersOfTheDocs = []func(*lock.Client, string) lock.Locker{

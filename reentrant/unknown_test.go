@@ -33,6 +33,11 @@ func TestCommandThatTheServerDoesNotHaveIsNamedAtOnce(t *testing.T) {
 			require.ErrorAs(t, err, &unknown)
 			require.Equal(t, command, unknown.Command)
 			require.ErrorContains(t, err, s.Addr()+": the server does not have the command "+command)
+			if tells, _ := s.Client(t).Eval(bg, "return redis.acl_check_cmd and 1 or 0", nil).Bool(); tells {
+				health := locks.Health(bg)[0]
+				require.False(t, health.Votes)
+				require.ErrorContains(t, health.Err, "the server does not have the command "+command)
+			}
 			redistest.Eventually(t, within, func() bool {
 				return s.Client(t).Exists(bg, "lock:{orders}").Val() == 0
 			}, "nothing is left")

@@ -21,7 +21,7 @@ func (a *app) listCommand() *cobra.Command {
 of all servers, in small steps: servers remain responsive, but it takes a while if there are many keys.
 
 With --json, one document per line, each as ` + "`holdfast status --json`" + ` prints it. If not all servers could be asked,
-stderr has an object whose "event" is warning. Exit code 69 if too few servers answered, if only about one of the locks.`,
+stderr has an object whose "event" is warning. Exit code 69 if too few servers answered, even if only about one of the locks.`,
 		Example: `  holdfast list
   holdfast list 'orders:*'
   holdfast list --json | jq -r 'select(.waiters | length > 0) | .name'`,
@@ -35,7 +35,7 @@ stderr has an object whose "event" is warning. Exit code 69 if too few servers a
 			if err := checkPattern(c, pattern); err != nil {
 				return err
 			}
-			views, err := survey(cmd.Context(), c, pattern)
+			views, unseen, err := survey(cmd.Context(), c, pattern)
 			if a.json {
 				for _, v := range views {
 					if err := document(cmd.OutOrStdout(), v); err != nil {
@@ -45,7 +45,7 @@ stderr has an object whose "event" is warning. Exit code 69 if too few servers a
 			} else {
 				printLocks(cmd.OutOrStdout(), views)
 			}
-			return a.tolerate(err)
+			return errors.Join(a.tolerate(err), a.mention(unseen))
 		},
 	}
 }
@@ -63,10 +63,10 @@ func checkPattern(c *lock.Client, pattern string) error {
 	return nil
 }
 
-// survey looks at all locks, in the order of their names. The error joins what could not be seen; the locks that could
-// are returned in any case.
-func survey(ctx context.Context, c *lock.Client, pattern string) (views []lockView, failed error) {
-	var unseen []error
+// survey looks at all locks, in the order of their names. unseen is why the first of those that are listed could not be
+// inspected, and failed joins what kept others out of the list; the locks that could be found are returned in any case.
+func survey(ctx context.Context, c *lock.Client, pattern string) (views []lockView, unseen, failed error) {
+	n := 0
 	for entry, err := range lock.List(ctx, c, pattern) {
 		if entry.Name == "" {
 			failed = errors.Join(failed, err)
@@ -78,19 +78,16 @@ func survey(ctx context.Context, c *lock.Client, pattern string) (views []lockVi
 		}
 		if err != nil {
 			v.Error = err.Error()
-			unseen = append(unseen, err)
+			n++
+			unseen = cmp.Or(unseen, err)
 		}
 		views = append(views, v)
 	}
-	if len(unseen) > 0 {
-		err := unseen[0]
-		if len(unseen) > 1 {
-			err = fmt.Errorf("%w (one of %d locks that cannot be inspected)", err, len(unseen))
-		}
-		failed = errors.Join(failed, err)
+	if n > 1 {
+		unseen = fmt.Errorf("%w (one of %d locks that cannot be inspected)", unseen, n)
 	}
 	slices.SortFunc(views, func(a, b lockView) int { return cmp.Compare(a.Name, b.Name) })
-	return views, failed
+	return views, unseen, failed
 }
 
 // tolerate is err if the list may not be complete. Servers that are away hide nothing as long as
@@ -99,13 +96,25 @@ func (a *app) tolerate(err error) error {
 	if err == nil || errors.Is(err, lock.ErrNoQuorum) {
 		return err
 	}
-	text := "the list is complete, but not all servers could be asked: " + err.Error()
+	a.warn("the list is complete, but not all servers could be asked: " + err.Error())
+	return nil
+}
+
+// mention is err, of a lock that could not be inspected, if too few servers told about it.
+func (a *app) mention(err error) error {
+	if err == nil || errors.Is(err, lock.ErrNoQuorum) {
+		return err
+	}
+	a.warn(err.Error())
+	return nil
+}
+
+func (a *app) warn(text string) {
 	if a.json {
 		_ = document(a.stderr, map[string]string{"event": "warning", "error": text}) // it has nothing that cannot be marshalled
 	} else {
 		fmt.Fprintln(a.stderr, "holdfast:", oneLine(text))
 	}
-	return nil
 }
 
 func printLocks(out io.Writer, views []lockView) {

@@ -656,3 +656,18 @@ func TestUnlockThatFailsIsNoSuccess(t *testing.T) {
 	}
 	require.Equal(t, "held", status(t, url, "x", func(lockView) bool { return true }).Status)
 }
+
+// That is not the servers' fault, if they have told.
+func TestListTellsOfALockThatIsOdd(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	require.NoError(t, s.Client(t).HSet(t.Context(), "lock:{nightly}", "a:1p1/99999999", 1).Err())
+	for _, command := range []string{"list", "top"} {
+		code, out, errs := run(t, redisURL(s.Addr()), command)
+		require.Zero(t, code)
+		require.Contains(t, out, "nightly")
+		require.Contains(t, errs, "99999999 permits")
+		require.NotContains(t, out+errs, "could be asked")
+		require.NotContains(t, out+errs, "complete")
+	}
+}

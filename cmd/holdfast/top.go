@@ -29,7 +29,7 @@ A Cluster votes if all of its masters do. With one of them down, names in its sl
 looks at each.
 
 With --json, one document: "nodes" ("address", "up", "votes", "error") and "locks", each as
-` + "`holdfast status --json`" + ` prints it. Exit code 69 if too few servers answered, unless on a terminal.`,
+` + "`holdfast status --json`" + ` prints it. Exit code 69 if too few servers answered, even if only about one of the locks, unless on a terminal.`,
 		Example: `  holdfast top
   holdfast top --interval 5s 'orders:*'
   holdfast top | head`,
@@ -50,11 +50,11 @@ With --json, one document: "nodes" ("address", "up", "votes", "error") and "lock
 			switch {
 			case a.json:
 				p := t.look(cmd.Context())
-				return errors.Join(document(out, p), p.failed)
+				return errors.Join(document(out, p), p.failed, a.mention(p.unseen))
 			case !term.IsTerminal(int(os.Stdout.Fd())):
 				p := t.look(cmd.Context())
 				p.print(out)
-				return p.failed
+				return errors.Join(p.failed, a.mention(p.unseen))
 			}
 			_, err = tea.NewProgram(t).Run()
 			return err
@@ -71,8 +71,9 @@ type picture struct {
 	Error string       `json:"error,omitempty"`
 
 	spare  int
-	partly bool // a Cluster may grant some locks and not others
-	failed error
+	partly bool  // a Cluster may grant some locks and not others
+	unseen error // a lock could not be inspected
+	failed error // there may be others
 }
 
 type healthView struct {
@@ -108,13 +109,14 @@ func (t *top) look(ctx context.Context) picture {
 		}
 		p.Nodes = append(p.Nodes, v)
 	}
-	locks, err := survey(ctx, t.client, t.pattern)
+	locks, unseen, err := survey(ctx, t.client, t.pattern)
 	if err != nil {
 		p.Error = err.Error()
 		if codeOf(err) == exitNoQuorum {
 			p.failed = err
 		}
 	}
+	p.unseen = unseen
 	p.Locks = append(p.Locks, locks...)
 	return p
 }
@@ -184,6 +186,9 @@ func (p *picture) print(out io.Writer) {
 		fmt.Fprintln(out, "the list may not be complete:", oneLine(p.Error))
 	case p.Error != "":
 		fmt.Fprintln(out, "the list is complete, but not all servers could be asked:", oneLine(p.Error))
+	}
+	if p.unseen != nil {
+		fmt.Fprintln(out, oneLine(p.unseen.Error()))
 	}
 	fmt.Fprintln(out)
 	printLocks(out, p.Locks)
