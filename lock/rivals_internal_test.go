@@ -53,3 +53,66 @@ func TestAReignEndsWhenSomebodyElseHasHadTheName(t *testing.T) {
 	p.saw(&denial{sure: true, holder: "elsewhere:2"})
 	require.Zero(t, ct.reign, "an attempt has found that it has it")
 }
+
+func marked(chance time.Duration) map[string]lua.FarMark {
+	return map[string]lua.FarMark{"far": {ID: "far:1", Chance: chance}}
+}
+
+// Nobody leaves the name alone for longer than that, whatever a mark says.
+func TestNoMarkKeepsAProcessAwayForLong(t *testing.T) {
+	var r rivals
+	r.told(marked(time.Hour))
+	require.Equal(t, maxChance, r.farthest())
+}
+
+// Whoever has had the name was not overtaken all the time: it counts anew.
+func TestOvertakingsCountSinceAProcessLastHadTheName(t *testing.T) {
+	var r rivals
+	overtakes := func(hold string) bool {
+		r.heard("near:1", time.Now())
+		return r.overtaken(hold)
+	}
+	for range 3 {
+		require.False(t, overtakes("near:2"))
+		require.False(t, overtakes("near:3"))
+		r.won()
+	}
+	require.False(t, overtakes("near:4"))
+	require.False(t, overtakes("near:5"))
+	require.True(t, overtakes("near:6"))
+}
+
+// If somebody else has come meanwhile, one that is far may yet.
+func TestAMarkCountsAsLongAsOthersComeFirst(t *testing.T) {
+	const chance = 50 * time.Millisecond
+	for name, comes := range map[string]func(*rivals){
+		"an attempt was too late": func(r *rivals) { r.overtaken("near:1") },
+		"a release was heard":     func(r *rivals) { r.heard("near:1", time.Now()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var r rivals
+			r.told(marked(chance))
+			r.waited = true
+			comes(&r)
+			r.won()
+			require.Equal(t, chance, r.farthest())
+		})
+	}
+}
+
+// How long those that are far have had counts from the first release on, not from the last one.
+func TestThoseThatAreFarAreGivenUpThoughOthersComeAllTheTime(t *testing.T) {
+	const chance = 40 * time.Millisecond
+	var r rivals
+	r.told(marked(chance))
+	start := time.Now()
+	var now time.Time
+	for i := range 3 { // one is near, one is far
+		now = start.Add(time.Duration(i+1) * maxReign)
+		r.heard("near:1", now)
+	}
+	require.Equal(t, chance, r.pause(now))
+	now = start.Add(maxReign + 3*maxReign)
+	r.heard("near:1", now)
+	require.Zero(t, r.pause(now))
+}
