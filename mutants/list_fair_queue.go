@@ -171,4 +171,40 @@ end`,
 		Package: "fair",
 		Tests:   "^TestHandOversInsideAProcessPublishNothing$",
 	},
+	{
+		Name: "a fair request that comes again shortens the hold",
+		File: "lua/fair_acquire.lua",
+		Old: `    if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[2]) then
+      redis.call('PEXPIRE', KEYS[1], ARGV[2])
+    end`,
+		New:     "    redis.call('PEXPIRE', KEYS[1], ARGV[2])",
+		Package: "lua",
+		Tests:   "^TestAFairRequestThatComesAgainShortensNothing$",
+	},
+	{
+		Name: "who asks again for what it has loses its ticket",
+		File: "lua/fair_acquire.lua",
+		Old: `      if last and last < tonumber(ARGV[7]) then
+        grant(KEYS[5], ARGV[1], ARGV[7], ticket)`,
+		New: `      if last and last < tonumber(ARGV[7]) then
+        grant(KEYS[5], ARGV[1], ARGV[7], 0)`,
+		Package: "lua",
+		Tests:   "^TestWhoAsksAgainForWhatItHasKeepsItsTicket$",
+	},
+	{
+		Name:    "an evicted counter is a low token",
+		File:    "lua/fair_acquire.lua",
+		Old:     "return tonumber(redis.call('GET', KEYS[2])) or clock()",
+		New:     "return tonumber(redis.call('GET', KEYS[2])) or 1",
+		Package: "lua",
+		Tests:   "^TestATokenIsNoLessThoughTheCounterWasEvicted$",
+	},
+	{
+		Name:    "a note of a hold that is gone fails a request",
+		File:    "lua/fair_acquire.lua",
+		Old:     "if KEYS[6] and held[1] then",
+		New:     "if KEYS[6] then",
+		Package: "lua",
+		Tests:   "^TestANoteOfAHoldThatIsGoneKeepsNobodyFromAnAnswer$",
+	},
 }

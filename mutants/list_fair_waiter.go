@@ -274,4 +274,14 @@ var fairWaiterMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestAHeadThatCannotHearKeepsItsTurn$",
 	},
+	{
+		Name: "a waiter without room cannot be cancelled",
+		File: "lock/queue.go",
+		Old: `case <-q.ctx.Done():
+		return contextError(q.ctx)`,
+		New: `case <-(chan int)(nil):
+		return contextError(q.ctx)`,
+		Package: "lock",
+		Tests:   "^TestAWaiterForWhomThereIsNoRoomGivesUpAtOnce$",
+	},
 }

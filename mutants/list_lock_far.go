@@ -234,4 +234,41 @@ var lockFarMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestANameThatNobodyHereWantsIsForgotten$",
 	},
+	{
+		Name:    "a mark keeps others away for as long as it says",
+		File:    "lock/rivals.go",
+		Old:     "chance: min(m.Chance, maxChance)",
+		New:     "chance: m.Chance",
+		Package: "lock",
+		Tests:   "^TestNoMarkKeepsAProcessAwayForLong$",
+	},
+	{
+		Name:    "overtakings count from before",
+		File:    "lock/rivals.go",
+		Old:     `r.lost, r.waited, r.overtakings, r.overtaker = 0, false, 0, ""`,
+		New:     "r.lost, r.waited = 0, false",
+		Package: "lock",
+		Tests:   "^TestOvertakingsCountSinceAProcessLastHadTheName$",
+	},
+	{
+		Name: "a mark counts though nobody came first",
+		File: "lock/rivals.go",
+		Old: `	r.waited = false
+	for i`,
+		New:     "\tfor i",
+		Package: "lock",
+		Tests:   "^TestAMarkCountsAsLongAsOthersComeFirst$",
+	},
+	{
+		Name: "those that are far are never given up",
+		File: "lock/rivals.go",
+		Old: `	if r.lost == 0 {
+		r.since = now
+	}
+`,
+		New: `	r.since = now
+`,
+		Package: "lock",
+		Tests:   "^TestThoseThatAreFarAreGivenUpThoughOthersComeAllTheTime$",
+	},
 }

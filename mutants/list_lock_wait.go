@@ -149,4 +149,21 @@ var lockWaitMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestAKeyThatEndsByItselfMakesNobodyDeaf$",
 	},
+	{
+		Name:    "a release of its own process does not wake a head that saw the hold",
+		File:    "lock/wake.go",
+		Old:     "ct.client.made(id) && (ct.last == nil || ct.last.holder != id) && ",
+		New:     "ct.client.made(id) && ",
+		Package: "lock",
+		Tests:   "^TestAReleaseThatIsHeardWakesTheHead$",
+	},
+	{
+		Name: "a holder that ends its lock by force wakes nobody",
+		File: "lock/wake.go",
+		Old: ` &&
+		(ct.tenure == nil || ct.tenure.id != id) {`,
+		New:     " {",
+		Package: "lock",
+		Tests:   "^TestAReleaseThatIsHeardWakesTheHead$",
+	},
 }

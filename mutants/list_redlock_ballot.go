@@ -219,4 +219,15 @@ var redlockBallotMutants = []Mutant{
 		Package: "redlock",
 		Tests:   "^TestAShardThatIsPassedOverIsNamed$",
 	},
+	{
+		Name: "a node that answers after all stands for one that is silent",
+		File: "redlock/ballot.go",
+		Old: `	if o.silent {
+		b.silent--
+	}
+`,
+		New:     "",
+		Package: "redlock",
+		Tests:   "^TestANodeThatAnswersThoughItWasSilentStandsForNoOther$",
+	},
 }

@@ -231,4 +231,28 @@ var redlockLaneMutants = []Mutant{
 		Package: "redlock",
 		Tests:   "^TestARemovalIsDoneAsSoonAsASlotHasMoved$",
 	},
+	{
+		Name:    "a lane that is closed forgets that its node is down",
+		File:    "redlock/lane.go",
+		Old:     "o.unsent(refused, down)",
+		New:     "o.unsent(refused, down && false)",
+		Package: "redlock",
+		Tests:   "^TestAClosedLaneSaysWhetherItsNodeIsDown$",
+	},
+	{
+		Name:    "a stuck flight does not tell that its node is down",
+		File:    "redlock/sweep.go",
+		Old:     "\t\to.timeout(l.node, down)",
+		New:     "\t\to.timeout(l.node, false)",
+		Package: "redlock",
+		Tests:   "^TestAStuckFlightIsToldOf$",
+	},
+	{
+		Name:    "what was never sent does not tell that its node is down",
+		File:    "redlock/sweep.go",
+		Old:     "if o.unsent(l.node.silent, down) {",
+		New:     "if o.unsent(l.node.silent, false) {",
+		Package: "redlock",
+		Tests:   "^TestAStuckFlightIsToldOf$",
+	},
 }

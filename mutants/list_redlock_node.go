@@ -175,4 +175,20 @@ var redlockNodeMutants = []Mutant{
 		Package: "redlock",
 		Tests:   "^TestNothingIsHastenedToANodeOutOfReach$",
 	},
+	{
+		Name:    "what got no connection may have run",
+		File:    "redlock/op.go",
+		Old:     " || errors.Is(err, redis.ErrPoolTimeout) || errors.Is(err, redis.ErrPoolExhausted)",
+		New:     "",
+		Package: "redlock",
+		Tests:   "^TestWhatNeverRanLeavesNothingToRemove$",
+	},
+	{
+		Name:    "what a node refused as a duplicate may have run",
+		File:    "redlock/op.go",
+		Old:     "isDial(err) || errors.Is(err, ErrDuplicateNode) ||",
+		New:     "isDial(err) ||",
+		Package: "redlock",
+		Tests:   "^TestWhatNeverRanLeavesNothingToRemove$",
+	},
 }

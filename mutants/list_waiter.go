@@ -372,4 +372,39 @@ var waiterMutants = []Mutant{
 		Package: "waiter",
 		Tests:   "^TestTalliesThatAreOverAreForgotten$",
 	},
+	{
+		Name: "a name that was given up is given up again",
+		File: "waiter/hub.go",
+		Old: `		delete(h.idle, c)
+		delete(h.channels`,
+		New:     "\t\tdelete(h.channels",
+		Package: "waiter",
+		Tests:   "^TestANameThatWasGivenUpIsHeardAgain$",
+	},
+	{
+		Name: "one of several messages of a minority wakes",
+		File: "waiter/channel.go",
+		Old: `	for _, messages := range said {
+`,
+		New: `	for _, messages := range said[:min(1, len(said))] {
+`,
+		Package: "waiter",
+		Tests:   "^TestEachMessageOfAMinorityWakes$",
+	},
+	{
+		Name:    "who leaves a name gives up the one that has followed it",
+		File:    "waiter/subscription.go",
+		Old:     " && h.channels[s.channel.name] == s.channel {",
+		New:     " {",
+		Package: "waiter",
+		Tests:   "^TestANameThatWasGivenUpIsHeardAgain$",
+	},
+	{
+		Name:    "one that leaves makes all others deaf",
+		File:    "waiter/subscription.go",
+		Old:     "len(s.channel.subscriptions) == 0 && ",
+		New:     "",
+		Package: "waiter",
+		Tests:   "^TestANameIsKeptForThoseWhoStay$",
+	},
 }
