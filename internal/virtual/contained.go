@@ -14,7 +14,7 @@ var (
 	}
 	libraries = map[string][]string{
 		"math":   {"abs", "ceil", "floor", "fmod", "huge", "max", "min", "modf", "pow", "sqrt"},
-		"redis":  {"call", "error_reply", "log", "LOG_DEBUG", "LOG_NOTICE", "LOG_VERBOSE", "LOG_WARNING", "pcall", "replicate_commands", "sha1hex", "status_reply"},
+		"redis":  {"acl_check_cmd", "call", "error_reply", "log", "LOG_DEBUG", "LOG_NOTICE", "LOG_VERBOSE", "LOG_WARNING", "pcall", "replicate_commands", "sha1hex", "status_reply"},
 		"string": {"byte", "char", "find", "format", "gmatch", "gsub", "len", "lower", "match", "rep", "reverse", "sub", "upper"},
 		"table":  {"concat", "insert", "maxn", "remove", "sort"},
 	}
