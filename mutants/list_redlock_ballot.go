@@ -214,7 +214,7 @@ var redlockBallotMutants = []Mutant{
 	{
 		Name:    "a shard that is passed over has no name",
 		File:    "redlock/ballot.go",
-		Old:     "Err: o.lane.node.silent}",
+		Old:     "Err: o.lane.node.silent()}",
 		New:     "Err: ErrSilent}",
 		Package: "redlock",
 		Tests:   "^TestAShardThatIsPassedOverIsNamed$",

@@ -250,8 +250,8 @@ var redlockLaneMutants = []Mutant{
 	{
 		Name:    "what was never sent does not tell that its node is down",
 		File:    "redlock/sweep.go",
-		Old:     "if o.unsent(l.node.silent, down) {",
-		New:     "if o.unsent(l.node.silent, false) {",
+		Old:     "if o.unsent(l.node.silent(), down) {",
+		New:     "if o.unsent(l.node.silent(), false) {",
 		Package: "redlock",
 		Tests:   "^TestAStuckFlightIsToldOf$",
 	},

@@ -390,7 +390,7 @@ func (b *Ballot) vote(o *op, a Answer) {
 func (b *Ballot) passOver() {
 	for i := range b.ops {
 		if o := &b.ops[i]; o.answer.Vote == Pending {
-			o.answer = Answer{Vote: No, Err: o.lane.node.silent}
+			o.answer = Answer{Vote: No, Err: o.lane.node.silent()}
 			b.no++
 			b.failed++
 		}

@@ -2,7 +2,9 @@ package redlock_test
 
 import (
 	"context"
+	"errors"
 	"net"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -47,4 +49,22 @@ func TestDialThatHangsIsNotWaitedFor(t *testing.T) {
 		require.NotErrorIs(t, b.Err(), context.DeadlineExceeded, "it is nobody's deadline")
 	}
 	close(over)
+}
+
+// The most frequent reason of all why nobody answers: the server does not run.
+func TestARefusedConnectionIsNamed(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	g := hasty(t, timeout, s.Client(t))
+	s.Kill()
+	redistest.Eventually(t, within, func() bool {
+		err := decide(t, g, probe()).Err()
+		return errors.Is(err, redlock.ErrSilent) && strings.Contains(err.Error(), "connection refused")
+	}, "it says that nobody listens")
+	s.Restart()
+	redistest.Eventually(t, within, func() bool { return decide(t, g, probe()).Won() }, "it is back")
+	s.Pause()
+	b := decide(t, g, probe())
+	require.ErrorIs(t, b.Err(), redlock.ErrSilent)
+	require.NotContains(t, b.Err().Error(), "refused", "it is silent for another reason now")
 }

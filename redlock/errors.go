@@ -14,7 +14,8 @@ var (
 	ErrDuplicateNode = errors.New("redlock: the same server is given as two nodes")
 	// ErrUnfit says that a server cannot vote: it is too old, a replica, or one of several masters of a Cluster.
 	ErrUnfit = errors.New("redlock: a node cannot vote")
-	// ErrSilent says that a node did not answer within the node timeout.
+	// ErrSilent says that a node did not answer within the node timeout. If it is known why, as nobody listens at its
+	// address, the text of the error that wraps it says so.
 	ErrSilent = errors.New("no answer within the node timeout")
 	// ErrRestarted says that a node started recently and does not vote yet, or does not tell since when it is up and never does.
 	ErrRestarted = errors.New("node has restarted and does not vote yet")

@@ -42,7 +42,7 @@ func TestANodeThatAnswersThoughItWasSilentStandsForNoOther(t *testing.T) {
 	b := draft(3)
 	b.motion.Urgent = true
 	for i := range b.ops {
-		b.ops[i].lane = &lane{node: &node{silent: ErrSilent}}
+		b.ops[i].lane = &lane{node: &node{quiet: ErrSilent}}
 	}
 	b.ops[0].silent, b.silent = true, 1
 	b.vote(&b.ops[0], Answer{Vote: Yes})

@@ -24,6 +24,9 @@ func (l *lane) land(f *flight, end landing) (rest unsettled) {
 	case f.answered: // else this process could not ask, for want of a connection or as the client is closed
 		l.back()
 	}
+	if end == failed {
+		l.explain(f.silence)
+	}
 	if end == answered {
 		l.pending.answered()
 	}

@@ -118,7 +118,7 @@ func (l *lane) queued(o *op) bool {
 	case l.closed:
 		refused = ErrClosed
 	case o.ballot.motion.Creates && l.overdrawn():
-		refused = l.node.silent
+		refused = l.node.silent()
 	}
 	if refused != nil {
 		retired, down := l.retired, l.isDown()

@@ -16,7 +16,7 @@ import (
 func idleLane(t *testing.T) *lane {
 	g := &Group{quorum: 1, nodes: make([]*node, 1), ctx: context.Background()}
 	g.config = Config{NodeTimeout: time.Second, Logger: slog.New(slog.DiscardHandler), Back: func() {}}
-	n := &node{group: g, silent: ErrSilent}
+	n := &node{group: g, quiet: ErrSilent}
 	g.nodes[0] = n
 	n.identified.Store(true)
 	l := &lane{node: n, timeout: time.Second, window: nearAir(2), wake: make(chan struct{}, 1), stop: make(chan struct{})}
@@ -226,6 +226,49 @@ func TestHowAFlightEndsTellsOfItsNode(t *testing.T) {
 	l := idleLane(t)
 	l.stuck = 1
 	require.True(t, l.ails())
+}
+
+// go-redis dials a server that refuses connections for longer than a command is waited for. Whoever hears nothing is told
+// nevertheless that nobody listens there, once that is known and as long as it is so. It stays silence: an i/o timeout
+// would be taken for the end of the caller's context.
+func TestSilenceIsExplained(t *testing.T) {
+	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+	late := &net.OpError{Op: "dial", Err: context.DeadlineExceeded}
+	broken := &net.OpError{Op: "read", Err: errors.New("reset")}
+	for what, c := range map[string]struct {
+		silence error
+		stuck   bool // nobody waits for it any more
+		back    bool // the node has answered meanwhile
+		says    string
+	}{
+		"nobody listens":            {refused, false, false, "no answer within the node timeout: dial: connection refused"},
+		"nobody listens, in time":   {refused, true, false, "no answer within the node timeout: dial: connection refused"},
+		"nobody answers":            {late, true, false, "no answer within the node timeout: dial: context deadline exceeded"},
+		"it broke":                  {broken, false, false, "no answer within the node timeout"},
+		"nobody listened, but does": {refused, true, true, "no answer within the node timeout"},
+	} {
+		l := idleLane(t)
+		f := l.window.depart([]*op{l.removal()})
+		if c.stuck {
+			l.window.stick(f)
+			l.stuck = 1
+			l.down(ErrSilent)
+		}
+		if c.back {
+			l.back()
+		}
+		f.silence = c.silence
+		l.land(f, failed)
+		err := l.node.silent()
+		require.EqualError(t, err, c.says, what)
+		require.ErrorIs(t, err, ErrSilent, what)
+		require.NotErrorIs(t, err, context.DeadlineExceeded, what)
+
+		f = l.window.depart([]*op{l.removal()})
+		f.answered = true
+		l.land(f, answered)
+		require.Equal(t, ErrSilent, l.node.silent(), what)
+	}
 }
 
 // Once nothing of a flight is waited for any more its node is down: the caller on whose goroutine it is leaves, whoever

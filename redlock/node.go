@@ -20,7 +20,9 @@ type node struct {
 	lane    *lane   // the way to it
 	shards  *shards // of a Cluster; nil: it is none
 	of      *node   // the Cluster whose shard it is; nil: it is none
-	silent  error   // ErrSilent, with the shard's address
+	quiet   error   // ErrSilent, with the shard's address
+
+	unreached atomic.Pointer[error] // the same, and why no connection can be made; nil: none was tried in vain of late
 
 	// Both share client's connections. A pipeline waits longer than its ballots do, so that late
 	// answers are still read; a caller's own command does not. Only a plain client can be told how
@@ -43,7 +45,7 @@ type node struct {
 
 func newNode(g *Group, client redis.UniversalClient, timeout time.Duration) *node {
 	n := &node{
-		group: g, client: client, patient: client, address: address(client), silent: ErrSilent,
+		group: g, client: client, patient: client, address: address(client), quiet: ErrSilent,
 		handshaking: make(chan struct{}, 1),
 	}
 	if c, ok := client.(*redis.Client); ok {
@@ -63,7 +65,7 @@ func newShard(cluster *node, master *redis.Client) *node {
 	n := newNode(cluster.group, master, cluster.group.config.NodeTimeout)
 	n.batching.samples = nil
 	n.of = cluster
-	n.silent = n.blame(ErrSilent)
+	n.quiet = n.blame(ErrSilent)
 	return n
 }
 
@@ -89,6 +91,14 @@ func (n *node) blame(err error) error {
 		return err
 	}
 	return fmt.Errorf("shard %s: %w", n.address, err)
+}
+
+// silent returns the error of a command that the node has not answered in time.
+func (n *node) silent() error {
+	if err := n.unreached.Load(); err != nil {
+		return *err
+	}
+	return n.quiet
 }
 
 // connections returns the maximum number of connections that the client keeps to one server.

@@ -206,7 +206,7 @@ func (o *op) unsent(err error, down bool) (owes bool) {
 // timeout counts the node as a no. A later answer still settles the footprint. For down, see
 // Motion.Missed.
 func (o *op) timeout(n *node, down bool) {
-	a := Answer{Vote: No, Err: n.silent}
+	a := Answer{Vote: No, Err: n.silent()}
 	o.tell(a)
 	o.ballot.vote(o, a)
 	o.miss(a, down)

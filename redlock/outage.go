@@ -3,6 +3,7 @@ package redlock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -35,6 +36,16 @@ func (l *lane) down(why error) {
 	}
 }
 
+// explain records why no connection to a node that is down can be made. go-redis tries for longer than commands are waited for
+// before it says so: until then, whoever waits in vain knows only that nobody answered. Called with mu held.
+func (l *lane) explain(why error) {
+	if !l.isDown() || !isDial(why) {
+		return
+	}
+	err := fmt.Errorf("%w: %v", l.node.quiet, why) //nolint:errorlint // an i/o timeout would be context.DeadlineExceeded
+	l.node.unreached.Store(&err)
+}
+
 // isDown reports whether the node is down, as far as is known. Called with mu held.
 func (l *lane) isDown() bool { return !l.outage.since.IsZero() }
 
@@ -54,6 +65,7 @@ func (l *lane) back() {
 		l.node.group.config.Logger.Info("redlock: a node is back", "node", l.node.address, "after", time.Since(l.outage.since))
 	}
 	l.outage = outage{}
+	l.node.unreached.Store(nil)
 	l.replica.Store(nil)
 	l.node.group.config.Back()
 }

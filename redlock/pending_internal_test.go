@@ -31,7 +31,7 @@ func TestNodeThatHasAnsweredIsOwedNothing(t *testing.T) {
 // It refuses what creates a key by itself, and nothing else.
 func TestWhatCreatesIsNotSentToANodeThatIsOwedTooMuch(t *testing.T) {
 	silent := errors.New("silent")
-	l := &lane{node: &node{silent: silent}, window: nearAir(2), timeout: time.Hour, stuck: 1}
+	l := &lane{node: &node{quiet: silent}, window: nearAir(2), timeout: time.Hour, stuck: 1}
 	l.sweeper = time.AfterFunc(time.Hour, func() {})
 	defer l.sweeper.Stop()
 	l.pending.open = maxOpen

@@ -37,7 +37,7 @@ func onlyOp(m Motion) (*op, *node, *told) {
 	b.motion.Missed = func(_ int, a Answer, down bool) {
 		got.missed, got.down, got.decided = append(got.missed, a), down, b.decided
 	}
-	n := &node{group: g, silent: ErrSilent, lane: &lane{timeout: time.Hour}}
+	n := &node{group: g, quiet: ErrSilent, lane: &lane{timeout: time.Hour}}
 	b.ops = []op{{ballot: b, lane: n.lane}}
 	return &b.ops[0], n, got
 }

@@ -231,7 +231,7 @@ func (s *shards) outcome(ctx context.Context, masters []*redis.Client, errs map[
 			well = master
 			continue
 		case !over:
-			err = l.node.blame(ErrSilent)
+			err = l.node.silent()
 		case isFinal(err), isUnfit(err):
 			return err
 		}

@@ -139,7 +139,7 @@ func (l *lane) sweep() {
 		o.timeout(l.node, down)
 	}
 	for _, o := range dropped {
-		if o.unsent(l.node.silent, down) {
+		if o.unsent(l.node.silent(), down) {
 			l.owe(o)
 		}
 	}
