@@ -179,12 +179,16 @@ func (l *Lease) unlockAgain() error {
 	return errors.Join(errs...)
 }
 
-// endContexts ends the contexts of a lease that is over: also those that would hear of it from a lock.
+// endContexts ends Done and the contexts of a lease that is over: also what would hear of it from a lock, or from the goroutine
+// that watches the locks and is just about to.
 func (l *Lease) endContexts() {
 	l.mu.Lock()
 	ties := slices.Collect(maps.Values(l.ties))
-	err := l.err
+	err, end := l.err, l.end
 	l.mu.Unlock()
+	if end != nil {
+		end(err)
+	}
 	for _, t := range ties {
 		t.end(err)
 	}
