@@ -178,6 +178,9 @@ const (
 // only nodes on which the hold has its slots count.
 func (t *tenure) fenceAlone(ctx context.Context, token int64, agree int, unsent time.Duration) (second *redlock.Ballot, lost, err error) {
 	g := t.engine.client.group
+	if agree < g.Quorum() {
+		token = t.engine.claim(token, 0)
+	}
 	for tries := 1; ; tries++ {
 		t.first.token, t.reserve = token, reserve{last: token, top: token}
 		if agree >= g.Quorum() {
@@ -209,7 +212,27 @@ func (t *tenure) fenceAlone(ctx context.Context, token int64, agree int, unsent 
 		if known < token || tries == maxFences {
 			return second, second.Err(), nil
 		}
-		leap := min(minLeap<<(tries-1), maxLeap)
-		token = known + int64(leap/2+rand.N(leap/2)) // rivals that ask for the same one would meet again
+		token = t.engine.claim(known, int64(min(minLeap<<(tries-1), maxLeap)))
 	}
+}
+
+// claim returns the token to ask for next: least if leap is 0 and no other hold of this process asks for as many, and
+// otherwise up to leap more. Of the holds of a process that ask at the same time, each asks for more than those before it:
+// the nodes hear them in that order, and refuse what is less than they know. Of those of two processes, all of the one that is
+// ahead are confirmed then, wherever it is heard first; if each leapt alone, only a few of both would be.
+func (e *engine) claim(least, leap int64) int64 {
+	c := e.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ct := c.contests[e.contest()]
+	if ct != nil && ct.relay.token >= least {
+		least, leap = ct.relay.token, max(leap, minLeap)
+	}
+	if leap > 0 {
+		least += leap/2 + rand.N(leap/2) // rivals that ask for the same one would meet again
+	}
+	if ct != nil {
+		ct.relay.token = least
+	}
+	return least
 }

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
@@ -712,4 +713,36 @@ func TestPermitsArePassedOnHoweverFarTheNodesAre(t *testing.T) {
 			})
 		})
 	}
+}
+
+// As many as want one of many permits at once have one each soon. A token takes a round or two, however many are settled at
+// the same time: holds that all ask for more than what the nodes know would refuse each other what they ask for.
+func TestACrowdThatFitsIsLetInAtOnce(t *testing.T) {
+	inVirtualTime(t, []int{5}, func(t *testing.T, w *world) {
+		const crowd, waves = 60, 2
+		for i, n := range w.nodes {
+			n.SetDelay(time.Duration(i+1)*100*time.Microsecond, 0)
+		}
+		processes := []*process{w.process(), w.process()}
+		for range waves {
+			var done sync.WaitGroup
+			for _, p := range processes {
+				s := p.permits(1000)
+				for range crowd {
+					done.Go(func() {
+						began := time.Now()
+						permit, err := s.Acquire(bg, 1)
+						if assert.NoError(t, err) {
+							assert.Less(t, time.Since(began), 500*time.Millisecond)
+							time.Sleep(time.Second)
+							assert.NoError(t, permit.Release(bg))
+						}
+					})
+				}
+			}
+			done.Wait()
+		}
+		grants := waves * len(processes) * crowd * len(w.nodes)
+		require.LessOrEqual(t, w.commands(runs(lua.PermitFence{})), 3*grants)
+	})
 }

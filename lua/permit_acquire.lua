@@ -126,7 +126,20 @@ end
 local waits, at = ARGV[4] ~= '', ranking(KEYS[8], state.own)
 local mine, dying, first = nil, 0, nil
 local stir = state.swept or state.bared -- others may have been let in by what has ended
+local waited = redis.call('ZSCORE', KEYS[4], ARGV[1])
+-- Whether it waits so far behind a living one that it cannot be let in.
+local function isFar()
+  local last = redis.call('ZRANGE', KEYS[4], 2 * window, 2 * window, 'WITHSCORES')[2]
+  if not last or waited and tonumber(waited) < tonumber(last) then
+    return false
+  end
+  local alive = redis.call('HGET', KEYS[5], redis.call('ZRANGE', KEYS[4], 0, 0)[1])
+  return alive and tonumber(string.match(alive, '^%d+')) > now
+end
 local function choose()
+  if waits and not stir and isFar() then
+    return nil
+  end
   local fit, sum, sure, dropped, _
   fit, sum, first, sure, dying, _, dropped = ahead(KEYS[4], KEYS[5], at, now, ARGV[1])
   stir = stir or dropped
@@ -141,15 +154,15 @@ local function choose()
   return named and vacant(KEYS[8], named, state.own) and named or slots
 end
 mine = choose()
-local waited = redis.call('ZSCORE', KEYS[4], ARGV[1])
 local ticket = 0
 if not mine and waits then
   ticket = enqueue(KEYS[4], KEYS[5], now, ARGV[1], ARGV[4], ARGV[5], ARGV[6], 'last')
-  if ARGV[4] ~= '0' and ticket ~= tonumber(waited or 0) then
+  local before = tonumber(waited or 0)
+  waited = ticket
+  if ARGV[4] ~= '0' and ticket ~= before then
     -- With its ticket restored it may be before the others after all.
     mine = choose()
   end
-  waited = ticket
 end
 if not mine then
   if stir then
@@ -207,6 +220,10 @@ if problem then
 end
 hold(KEYS[1], KEYS[6], KEYS[7], KEYS[8], state, ARGV[1], string.format('%.0f', token), mine, '1')
 prolong(KEYS[1], KEYS[6], KEYS[7], KEYS[8], ARGV[1], now, ARGV[2])
+if waited and not stir and redis.call('ZRANGE', KEYS[4], window - 1, window - 1)[1] then
+  -- Its slots are taken, as it was to have them; its place in the window is another's.
+  admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[8], ARGV[1] .. ' in', ARGV[10], ARGV[1], {left = 0})
+end
 -- The first one in, after somebody who may have died, tells those who can come, too.
 if stir then
   admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[8], ARGV[1] .. ' asked', ARGV[10], ARGV[1])

@@ -34,10 +34,14 @@ else
   found, slots = vacate(KEYS[1], KEYS[5], KEYS[6], KEYS[7], ARGV[1])
   local waited = drop(KEYS[3], KEYS[4], ARGV[1])
   local state = look(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now)
-  -- Whoever fitted before has been told. Let in are those for whom there is room now, and if others have ended as
-  -- well, or somebody has left the queue, maybe more.
-  local given = found == 1 and waited == 0 and not state.swept and slots and list(slots) or nil
-  local _, empty = admit(KEYS[7], state, KEYS[3], KEYS[4], now, ARGV[2], ARGV[1], ARGV[4], ARGV[5], given)
+  -- Whoever fitted before has been told. Let in are those for whom there is room now.
+  local change
+  if found == 1 and waited == 0 and slots then
+    change = {given = list(slots)}
+  elseif found == 0 and waited == 1 then
+    change = {left = size(ARGV[1])}
+  end
+  local _, empty = admit(KEYS[7], state, KEYS[3], KEYS[4], now, ARGV[2], ARGV[1], ARGV[4], ARGV[5], since(state, change))
   if empty and state.none then
     redis.call('PEXPIRE', KEYS[4], 0) -- nobody is left who may come back
   elseif empty then

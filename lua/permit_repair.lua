@@ -40,7 +40,7 @@ if record and state.count and (state.own or redis.call('ZSCORE', KEYS[6], ARGV[1
 end
 local mine = list(ARGV[6])
 local refused = state.closed or not state.none and not vacant(KEYS[8], mine, state.own) or redis.call('ZSCORE', KEYS[3], ARGV[1])
-local young
+local young, moves
 if not refused and ARGV[9] then
   -- With the hold, the node votes in its renewals. If it is refused, the next renewal tries again.
   -- uses guard
@@ -53,11 +53,11 @@ if not refused and not young then
   else
     count(KEYS[2], ARGV[4], now, ARGV[5])
   end
-  drop(KEYS[4], KEYS[5], ARGV[1])
+  moves = drop(KEYS[4], KEYS[5], ARGV[1]) == 1
   hold(KEYS[1], KEYS[6], KEYS[7], KEYS[8], state, ARGV[1], ARGV[4], mine, ARGV[2])
   prolong(KEYS[1], KEYS[6], KEYS[7], KEYS[8], ARGV[1], now, ARGV[3])
 end
-if record and redis.call('EXISTS', KEYS[4]) == 1 then
-  admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[7], ARGV[1] .. ' repaired', ARGV[8], '')
+if (record or moves) and redis.call('EXISTS', KEYS[4]) == 1 then
+  admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[7], ARGV[1] .. ' repaired', ARGV[8], '', not record and {left = 0} or nil)
 end
 return young or refused and 0 or 1

@@ -33,15 +33,15 @@ if not last or last > tonumber(ARGV[7]) then
   if ticket > 0 and ARGV[3] == '1' and ticket ~= tonumber(ARGV[2]) then
     ticket = tonumber(ARGV[2])
     redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
-    -- It may be another's turn now.
-    admit(KEYS[7], look(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now), KEYS[3], KEYS[4], now, ARGV[5],
-      ARGV[1] .. ' placed', ARGV[6], '')
+    -- It may be the turn of another who was behind it.
+    local state = look(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now)
+    admit(KEYS[7], state, KEYS[3], KEYS[4], now, ARGV[5], ARGV[1] .. ' placed', ARGV[6], '', since(state, {left = size(ARGV[1])}))
   end
   return ticket
 end
 redis.call('HDEL', KEYS[4], round(ARGV[1]))
 -- Nobody was told its token; but others may have had later ones meanwhile, so it is not taken back.
-vacate(KEYS[1], KEYS[5], KEYS[6], KEYS[7], ARGV[1])
+local _, slots = vacate(KEYS[1], KEYS[5], KEYS[6], KEYS[7], ARGV[1])
 local ticket = 0
 if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then
   -- Back to where it waited, unless a quorum has settled another place since.
@@ -52,6 +52,7 @@ if not redis.call('ZSCORE', KEYS[2], ARGV[1]) then
   ticket = enqueue(KEYS[3], KEYS[4], now, ARGV[1], back, final, ARGV[4], 'last')
 end
 -- Its own client knows that it could have permits here, and what to do about it.
-admit(KEYS[7], look(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now), KEYS[3], KEYS[4], now, ARGV[5],
-  ARGV[1] .. ' asked', ARGV[6], ARGV[1])
+local state = look(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now)
+admit(KEYS[7], state, KEYS[3], KEYS[4], now, ARGV[5], ARGV[1] .. ' asked', ARGV[6], ARGV[1],
+  slots and since(state, {given = list(slots)}))
 return ticket

@@ -133,7 +133,7 @@ local function ranking(free, own)
   end
   return function(rank)
     while rank > #known and not whole do
-      local n = math.max(32, #known, math.min(rank - #known, 1000))
+      local n = math.max(8, #known, math.min(rank - #known, 1000))
       local more = redis.call('ZRANGE', free, #known, #known + n - 1)
       whole = #more < n
       for i = 1, #more do
@@ -336,16 +336,23 @@ end
 -- Each of them is to have the slots of its rank. So a server that hears them in another order gives
 -- each the same slots as the others do.
 --
--- To be told are those who did not fit before the slots given, in ascending order, were free; all if given is nil.
+-- They are no more than window: so many are let in at a time, and whoever gets its slots lets the next one in. With
+-- hundreds who could all have theirs at once, each request would look at all before it, and a server would answer none in
+-- time.
+--
+-- To be told are those whom the change lets in: slots given, in ascending order, that are free now, or the place
+-- left by one who waited for so many slots; all if change is nil.
 -- Who fitted before that was told when it began to fit, as whatever lets somebody fit tells it. A message may be lost
 -- with a connection, and then that client asks by a sign of life as soon as it is connected again; but who may be
 -- without one is told again, as it may have to be replaced.
-local function ahead(queue, waiters, at, now, id, given)
+local window = 16
+local function ahead(queue, waiters, at, now, id, change)
   local from, dead, sum, fit, dying, fresh, skip = 0, 0, 0, {}, 0, {}, 1
+  local given, left = change and change.given or {}, change and change.left
   local page = 2 -- as a rule the first does not fit
-  while dead <= 1000 and #fit < 500 do
-    local ids = redis.call('ZRANGE', queue, from, from + page - 1)
-    page = math.min(4 * page, 100)
+  while dead <= 1000 and #fit < window do
+    local ids = redis.call('ZRANGE', queue, from, from + math.min(page, window - #fit) - 1)
+    page = 4 * page
     if not ids[1] then
       return fit, sum, nil, true, dying, fresh, dead > 0
     end
@@ -356,7 +363,7 @@ local function ahead(queue, waiters, at, now, id, given)
         return fit, sum, nil, true, dying, fresh, dead > 0 -- who asks is alive
       elseif alive <= now then
         drop(queue, waiters, ids[i])
-        dead, given = dead + 1, nil
+        dead, change = dead + 1, nil
       else
         if alive <= now + reconnect then
           local left = math.ceil((alive - now) / 1000)
@@ -367,16 +374,16 @@ local function ahead(queue, waiters, at, now, id, given)
           return fit, sum, ids[i], true, dying, fresh, dead > 0
         end
         fit[#fit + 1], sum, from = ids[i], sum + n, from + 1
-        if given then
-          -- The slot that it would have had without those that were given.
+        if change then
+          -- The slot that it would have had without those that were given, and behind the one that has left.
           while given[skip] and given[skip] <= at(sum + skip - 1) do
             skip = skip + 1
           end
-          if at(sum + skip - 1) >= permits then
-            given = nil
+          if at(sum + skip - 1 + (left or 0)) >= permits then
+            change = nil
           end
         end
-        fresh[#fit] = not given or alive <= now + reconnect
+        fresh[#fit] = not change or left and #fit == window or alive <= now + reconnect
       end
     end
   end
@@ -384,15 +391,14 @@ local function ahead(queue, waiters, at, now, id, given)
   return fit, sum, redis.call('ZRANGE', queue, from, from)[1], dead <= 1000, dying, fresh, dead > 0
 end
 
--- Tells those whose turn it is since the slots given are free, or all whose turn it is if given is nil, but for the
--- one called but. A client that does not listen has died or is
+-- Tells those whose turn it is since the change, or all whose turn it is if that is nil, but for the one called but. A client that does not listen has died or is
 -- connecting again: it has a moment for that, and in its place others are told, who so learn when to ask
 -- again. It returns false as wake does, and whether it has found nobody in the queue.
-local function admit(free, state, queue, waiters, now, channel, about, alone, but, given)
+local function admit(free, state, queue, waiters, now, channel, about, alone, but, change)
   if state.closed then
     return true, false
   end
-  local ids, _, first, sure, _, fresh = ahead(queue, waiters, ranking(free, state.own), now, '', given)
+  local ids, _, first, sure, _, fresh = ahead(queue, waiters, ranking(free, state.own), now, '', change)
   if not ids[1] then
     if first and state.none then -- of another kind
       return first == but or wake(queue, waiters, now, channel, about, alone), false
@@ -426,6 +432,11 @@ local function admit(free, state, queue, waiters, now, channel, about, alone, bu
     end
   end
   return sure or rank > 0, false
+end
+
+-- The change, unless look has found more than that to have changed.
+local function since(state, change)
+  return not state.swept and change or nil
 end
 
 -- What is written about a hold, and how long ago it began, milliseconds; nothing if that is not known.

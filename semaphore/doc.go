@@ -13,8 +13,9 @@
 //
 // First come, first served, across all processes. Small requests do not overtake a big one.
 // Requests at the head of the queue enter together as long as there is room for all of them, and if
-// the head gives up, the requests behind it enter at once. TryAcquire overtakes nobody. All n
-// permits of a request are taken at once, or none.
+// the head gives up, the requests behind it enter at once. If there are many, the first sixteen do,
+// and each that is in lets in the next one. TryAcquire overtakes nobody. All n permits of a request
+// are taken at once, or none.
 //
 // As long as no other process waits, a process passes its permits on. A permit that is given back
 // goes to the process's first waiter, without a command, if that one wants as many permits with the
