@@ -21,3 +21,10 @@ func CrowdAdmissions(c *Client) {
 		c.returners <- struct{}{}
 	}
 }
+
+// Queuers returns how many waiters of this client are known to be in queues on the nodes.
+func Queuers(c *Client) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.queuers)
+}

@@ -207,6 +207,19 @@ func TestHowLongNodesTookIsToldByNodeAndOutcome(t *testing.T) {
 	require.InDelta(t, 801, r.sum("holdfast.node.duration", "holdfast.node", "other", outcome, "other"), 0)
 }
 
+func TestANodeThatDoesNotAnswerIsAFailure(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 0)
+	for _, o := range []string{"yes", "no", "timeout", "error"} {
+		r.observer.Answered(lock.NodeAnswer{Node: "a:1", Command: "acquire", Outcome: o, Took: time.Second})
+	}
+	for _, name := range []string{"holdfast.node.duration", "holdfast.node.requests"} {
+		for o, failures := range map[string]float64{"yes": 0, "no": 0, "timeout": 1, "error": 1} {
+			require.InDelta(t, failures, r.sum(name, outcome, o, "error.type", o), 0, "%s: %s", name, o)
+		}
+	}
+}
+
 func TestAServerThatStopsIsSeenInRenewalsBeforeTheLoss(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -337,6 +350,7 @@ func TestNamesAreNoAttributesUnlessTheyAreMapped(t *testing.T) {
 		for _, p := range points(m) {
 			for _, kv := range p.attrs.ToSlice() {
 				require.NotContains(t, kv.Value.String(), "orders", "%s of %s", kv.Key, name)
+				require.NotEqual(t, attribute.Key("holdfast.lock.name"), kv.Key, name)
 			}
 		}
 	}

@@ -1,0 +1,119 @@
+package lock
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/holdfast-go/holdfast/internal/kind"
+	"github.com/holdfast-go/holdfast/lua"
+	"github.com/holdfast-go/holdfast/redlock"
+)
+
+// A scribe is a kind that keeps what it was last asked to ask.
+type scribe struct {
+	kind.Joinable
+	request  kind.Request
+	quiet    bool
+	mark     time.Duration
+	restores lua.Restore
+}
+
+func (s *scribe) Release(r kind.Request, quiet bool, mark time.Duration) lua.Call {
+	s.request, s.quiet, s.mark = r, quiet, mark
+	return lua.Call{}
+}
+
+func (s *scribe) Restore(_ kind.Request, r lua.Restore, _ bool) lua.Call {
+	s.restores = r
+	return lua.Call{}
+}
+
+// written is a tenure on a node that is never asked anything, and what would be written about it.
+func written(t *testing.T, id string) (*tenure, *scribe) {
+	t.Helper()
+	node := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
+	t.Cleanup(func() { _ = node.Close() })
+	g, err := redlock.New([]redis.UniversalClient{node}, redlock.Config{NodeTimeout: 200 * time.Millisecond})
+	require.NoError(t, err)
+	t.Cleanup(g.Close)
+	s := new(scribe)
+	c := newCore()
+	c.group = g
+	return &tenure{engine: &engine{client: c, kind: s, set: settings{ttl: time.Second}}, id: id, footprint: g.NewFootprint(), ttl: time.Second}, s
+}
+
+// A node vouches for a hold only if it has run for longer than the hold, and for longer than an answer of before takes
+// to be of no account. A command that comes late may write the hold where it was removed.
+func TestWhatIsAskedToRestoreAHold(t *testing.T) {
+	const age = 10 * time.Minute
+	held, asks := written(t, "own:1")
+	held.engine.shared, held.round, held.since = asks, 3, time.Now().Add(-age)
+	m := held.restoration(time.Second)
+	require.True(t, m.Creates, "it is removed from wherever it may come to be")
+	require.Equal(t, held.footprint, m.Footprint)
+	require.Equal(t, int64(3), asks.restores.Round, "a late yield of that round leaves it alone")
+	require.GreaterOrEqual(t, asks.restores.Uptime, age+held.engine.client.group.NodeTimeout())
+	require.Less(t, asks.restores.Uptime, age+time.Minute)
+	held.engine.client.guard = time.Hour
+	held.restoration(time.Second)
+	require.Equal(t, time.Hour, asks.restores.Uptime)
+}
+
+// A release that is made again is for nobody who asks right after it: that one has been refused, and is to be told.
+func TestAReleaseThatIsMadeAgainTellsTheNextOne(t *testing.T) {
+	held, asks := written(t, "own:1")
+	held.validity, held.reserve.last = time.Now(), 7
+	release := held.removal("own:2", true)
+	release(false, false)
+	require.Equal(t, "own:2", asks.request.Successor)
+	require.True(t, asks.quiet)
+	require.False(t, asks.request.Again)
+	require.Zero(t, asks.mark)
+	require.Equal(t, int64(7), asks.request.Token, "whoever reads next has it")
+	release(true, true)
+	require.False(t, asks.quiet)
+	require.True(t, asks.request.Again)
+	require.Equal(t, markLife, asks.mark)
+
+	held.validity = time.Time{}
+	release(false, false)
+	require.True(t, asks.request.Undo, "there was no lease")
+	require.Zero(t, asks.request.Token, "and no token")
+}
+
+// What is removed is sent until no node can have it any more: for as long as one was ever asked to keep it, and the same
+// for those that leave with it.
+func TestARemovalIsSentForAsLongAsANodeMayHaveTheKey(t *testing.T) {
+	held, _ := written(t, "own:1")
+	outlives := func(d time.Duration) {
+		require.WithinDuration(t, time.Now().Add(d+lastCall), held.outlives(), time.Second)
+	}
+	outlives(held.ttl)
+	held.longest = time.Hour
+	outlives(held.longest)
+	held.longest = 0
+
+	served := &tenure{engine: held.engine, id: "own:2", footprint: held.engine.client.group.NewFootprint(), longest: 2 * time.Hour}
+	held.running().leaving = []*tenure{served}
+	until, _, _ := held.takeAlong()
+	require.Equal(t, []string{"own:2"}, held.run.along)
+	require.WithinDuration(t, time.Now().Add(served.longest+lastCall), until, time.Second)
+}
+
+// The others' chance is longer by the time that a message to them and their request take.
+func TestTheOthersChanceIsLongerByTheWayToTheNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const trip = 7 * time.Millisecond
+		ct := newCore().contest(contestKey{lock: "lock:{orders}"})
+		asked := time.Now()
+		time.Sleep(trip)
+		ct.learn(true, nil, asked)
+		require.True(t, ct.elsewhere.waits)
+		require.Equal(t, min(deafChance+2*trip, maxChance), ct.othersChance())
+		require.Greater(t, maxChance, deafChance+2*trip)
+	})
+}
