@@ -39,7 +39,7 @@ else
   if found == 1 and waited == 0 and slots then
     change = {given = list(slots)}
   elseif found == 0 and waited == 1 then
-    change = {left = size(ARGV[1])}
+    change = leaving(ARGV[1])
   end
   local _, empty = admit(KEYS[7], state, KEYS[3], KEYS[4], now, ARGV[2], ARGV[1], ARGV[4], ARGV[5], since(state, change))
   if empty and state.none then

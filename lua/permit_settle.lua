@@ -21,6 +21,6 @@ local waited = drop(KEYS[2], KEYS[3], ARGV[1])
 if waited == 1 then
   local now = clock()
   local state = look(KEYS[1], KEYS[4], KEYS[5], KEYS[6], now)
-  admit(KEYS[6], state, KEYS[2], KEYS[3], now, ARGV[2], ARGV[1] .. ' settled', ARGV[3], '', since(state, {left = size(ARGV[1])}))
+  admit(KEYS[6], state, KEYS[2], KEYS[3], now, ARGV[2], ARGV[1] .. ' settled', ARGV[3], '', since(state, leaving(ARGV[1])))
 end
 return waited

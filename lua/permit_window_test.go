@@ -108,6 +108,30 @@ func TestWhoHasBeenToldOfRoomIsNotToldAgain(t *testing.T) {
 	require.Equal(t, []string{line.Channel + "w01 " + late + " " + single(0) + " asked"}, f.heard(), "one that is before it now")
 }
 
+// A place that is settled may be before others, and one that could have no permit kept out those behind it, for whom there
+// was room: each of these has its turn only by that, and is told.
+func TestWhoHasATurnByAPlaceIsTold(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.listen(line.Channel + "w01")
+	f.run(permitTry("x:1p37/40"), permitAsk("w00:1p9/40", proposal(5), 1), permitAsk(single(1), proposal(7), 1))
+	require.Empty(t, f.heard(), "there is room for it, but not for the one before it")
+	f.run(permitYield(single(1), final(3), 1))
+	require.Equal(t, said(single(1)+" placed", 1), f.heard())
+
+	small := "w00:1p1/3" // of fewer permits
+	for about, c := range map[string]lua.Call{"": permitEnd(small, 0), " settled": permitSettle(small), " repaired": permitRepair(small, "3")} {
+		f := freeze(t)
+		f.run(permitTry("x:1p3/3"))
+		f.run(permitAsk(small, proposal(0), 1))
+		f.listen(line.Channel + "w01")
+		f.run(permitAsk(single(1), proposal(0), 1))
+		require.Empty(t, f.heard())
+		f.run(c)
+		require.Equal(t, said(small+about, 1), f.heard())
+	}
+}
+
 // However many of those who wait are dead, the next one that comes is let in.
 func TestADeadCrowdKeepsNobodyOut(t *testing.T) {
 	t.Parallel()

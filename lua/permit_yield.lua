@@ -31,11 +31,13 @@ local last, waited = granted(KEYS[4], ARGV[1])
 if not last or last > tonumber(ARGV[7]) then
   local ticket = tonumber(redis.call('ZSCORE', KEYS[3], ARGV[1])) or 0
   if ticket > 0 and ARGV[3] == '1' and ticket ~= tonumber(ARGV[2]) then
+    local before = ticket
     ticket = tonumber(ARGV[2])
     redis.call('ZADD', KEYS[3], ARGV[2], ARGV[1])
-    -- It may be the turn of another who was behind it.
+    -- It may be the turn of another who was behind it, or its own.
     local state = look(KEYS[1], KEYS[5], KEYS[6], KEYS[7], now)
-    admit(KEYS[7], state, KEYS[3], KEYS[4], now, ARGV[5], ARGV[1] .. ' placed', ARGV[6], '', since(state, {left = size(ARGV[1])}))
+    admit(KEYS[7], state, KEYS[3], KEYS[4], now, ARGV[5], ARGV[1] .. ' placed', ARGV[6], '',
+      ticket > before and since(state, leaving(ARGV[1])) or nil)
   end
   return ticket
 end

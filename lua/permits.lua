@@ -341,14 +341,14 @@ end
 -- time.
 --
 -- To be told are those whom the change lets in: slots given, in ascending order, that are free now, or the place
--- left by one who waited for so many slots; all if change is nil.
+-- of one who wanted so many slots that are left, of so many permits; all if change is nil.
 -- Who fitted before that was told when it began to fit, as whatever lets somebody fit tells it. A message may be lost
 -- with a connection, and then that client asks by a sign of life as soon as it is connected again; but who may be
 -- without one is told again, as it may have to be replaced.
 local window = 16
 local function ahead(queue, waiters, at, now, id, change)
   local from, dead, sum, fit, dying, fresh, skip = 0, 0, 0, {}, 0, {}, 1
-  local given, left = change and change.given or {}, change and change.left
+  local given = change and change.given or {}
   local page = 2 -- as a rule the first does not fit
   while dead <= 1000 and #fit < window do
     local ids = redis.call('ZRANGE', queue, from, from + math.min(page, window - #fit) - 1)
@@ -379,11 +379,11 @@ local function ahead(queue, waiters, at, now, id, change)
           while given[skip] and given[skip] <= at(sum + skip - 1) do
             skip = skip + 1
           end
-          if at(sum + skip - 1 + (left or 0)) >= permits then
-            change = nil
+          if at(sum + skip - 1 + (change.left or 0)) >= math.min(permits, change.of or permits) then
+            change = nil -- and so for those behind it: whoever did not fit kept them out, however many permits they know of
           end
         end
-        fresh[#fit] = not change or left and #fit == window or alive <= now + reconnect
+        fresh[#fit] = not change or change.left and #fit == window or alive <= now + reconnect
       end
     end
   end
@@ -391,9 +391,9 @@ local function ahead(queue, waiters, at, now, id, change)
   return fit, sum, redis.call('ZRANGE', queue, from, from)[1], dead <= 1000, dying, fresh, dead > 0
 end
 
--- Tells those whose turn it is since the change, or all whose turn it is if that is nil, but for the one called but. A client that does not listen has died or is
--- connecting again: it has a moment for that, and in its place others are told, who so learn when to ask
--- again. It returns false as wake does, and whether it has found nobody in the queue.
+-- Tells those whose turn it is since the change, or all whose turn it is if that is nil, but for the one called but. A
+-- client that does not listen has died or is connecting again: it has a moment for that, and in its place others are told,
+-- who so learn when to ask again. It returns false as wake does, and whether it has found nobody in the queue.
 local function admit(free, state, queue, waiters, now, channel, about, alone, but, change)
   if state.closed then
     return true, false
@@ -437,6 +437,12 @@ end
 -- The change, unless look has found more than that to have changed.
 local function since(state, change)
   return not state.swept and change or nil
+end
+
+-- The change when the hold called id is not in the queue any more, or farther behind.
+local function leaving(id)
+  local n, permits = size(id)
+  return n and {left = n, of = permits}
 end
 
 -- What is written about a hold, and how long ago it began, milliseconds; nothing if that is not known.
