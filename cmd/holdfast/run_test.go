@@ -120,6 +120,7 @@ func TestCommandIsToldItsLock(t *testing.T) {
 		require.NoError(t, err)
 		require.WithinRange(t, until, time.Now().Add(-longest), time.Now().Add(7*time.Second))
 		require.NotContains(t, env, "HOLDFAST_SLOTS")
+		require.Equal(t, server.Client(t).Get(t.Context(), "lock:{x}:token").Val(), env["HOLDFAST_TOKEN"])
 		tokens[i], err = strconv.ParseInt(env["HOLDFAST_TOKEN"], 10, 64)
 		require.NoError(t, err)
 		p.signal(syscall.SIGTERM)

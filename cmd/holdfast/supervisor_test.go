@@ -74,6 +74,17 @@ func (d *dummy) end(s syscall.Signal) error {
 	return d.err
 }
 
+// A holdfast that was paused between the grant and its command has no lock any more.
+func TestNothingBeginsWithoutTheLock(t *testing.T) {
+	l := &script{deadline: time.Now(), done: make(chan struct{})}
+	l.lose()
+	r := &runner{flags: new(lockFlags), words: []string{"sh", "-c", "exit 3"}, path: "/bin/sh", events: &events{out: new(bytes.Buffer)}}
+	lost, code, err := r.run(&grant{lease: l, name: "x"})
+	require.NoError(t, err)
+	require.ErrorIs(t, lost, l.err)
+	require.Zero(t, code, "the command has not run")
+}
+
 // The keys expire at the deadline at the earliest. SIGTERM comes a grace and a margin before that, SIGKILL a margin, and
 // again until all is gone. Time stands still meanwhile, so a busy machine makes no difference.
 func TestGroupIsEndedBeforeTheDeadline(t *testing.T) {
