@@ -216,8 +216,8 @@ func (t *tenure) fenceAlone(ctx context.Context, token int64, agree int, unsent 
 	}
 }
 
-// claim returns the token to ask for next: least if leap is 0 and no other hold of this process asks for as many, and
-// otherwise up to leap more. Of the holds of a process that ask at the same time, each asks for more than those before it:
+// claim returns the token to ask for next: least, or up to leap more; and in any case more than other holds of this process
+// have or ask for. Of the holds of a process that ask at the same time, each asks for more than those before it:
 // the nodes hear them in that order, and refuse what is less than they know. Of those of two processes, all of the one that is
 // ahead are confirmed then, wherever it is heard first; if each leapt alone, only a few of both would be.
 func (e *engine) claim(least, leap int64) int64 {

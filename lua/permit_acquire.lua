@@ -123,7 +123,7 @@ if redis.call('ZSCORE', KEYS[3], ARGV[1]) then
   return -1
 end
 
-local waits, at = ARGV[4] ~= '', ranking(KEYS[8], state.own)
+local waits, at, byName = ARGV[4] ~= '', ranking(KEYS[8], state.own), false
 local mine, dying, first = nil, 0, nil
 local stir = state.swept or state.bared -- others may have been let in by what has ended
 local waited = redis.call('ZSCORE', KEYS[4], ARGV[1])
@@ -151,7 +151,8 @@ local function choose()
     return nil
   end
   local named = ARGV[9] ~= '' and list(ARGV[9])
-  return named and vacant(KEYS[8], named, state.own) and named or slots
+  byName = named and vacant(KEYS[8], named, state.own)
+  return byName and named or slots
 end
 mine = choose()
 local ticket = 0
@@ -220,9 +221,10 @@ if problem then
 end
 hold(KEYS[1], KEYS[6], KEYS[7], KEYS[8], state, ARGV[1], string.format('%.0f', token), mine, '1')
 prolong(KEYS[1], KEYS[6], KEYS[7], KEYS[8], ARGV[1], now, ARGV[2])
-if waited and not stir and redis.call('ZRANGE', KEYS[4], window - 1, window - 1)[1] then
-  -- Its slots are taken, as it was to have them; its place in the window is another's.
-  admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[8], ARGV[1] .. ' in', ARGV[10], ARGV[1], {left = 0})
+if waited and not stir and (byName or redis.call('ZRANGE', KEYS[4], window - 1, window - 1)[1]) then
+  -- Its place in the window is another's. Its slots are those that it was to have, unless it has named others: these may be
+  -- none of those that others have as many permits for.
+  admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[8], ARGV[1] .. ' in', ARGV[10], ARGV[1], byName and leaving(ARGV[1]) or {left = 0})
 end
 -- The first one in, after somebody who may have died, tells those who can come, too.
 if stir then

@@ -119,6 +119,15 @@ func TestWhoHasATurnByAPlaceIsTold(t *testing.T) {
 	f.run(permitYield(single(1), final(3), 1))
 	require.Equal(t, said(single(1)+" placed", 1), f.heard())
 
+	few := "w01:1p1/3" // of three permits, of which it leaves one
+	f = freeze(t)
+	f.listen(line.Channel + "w00")
+	f.listen(line.Channel + "w01")
+	f.run(permitTry("x:1p2/3"), permitAsk("y:1p9/9", proposal(0), 1), permitAsk(single(0), proposal(0), 1), permitAsk(few, proposal(0), 1), permitEnd("y:1p9/9", 0))
+	require.Equal(t, said("y:1p9/9", 0), f.heard())
+	require.Equal(t, lua.Slots("30"), f.permits(permitAskFor(single(0), final(2), 2, "30")).Slots)
+	require.Equal(t, []string{line.Channel + "w01 " + few + " " + single(0) + " in"}, f.heard())
+
 	small := "w00:1p1/3" // of fewer permits
 	for about, c := range map[string]lua.Call{"": permitEnd(small, 0), " settled": permitSettle(small), " repaired": permitRepair(small, "3")} {
 		f := freeze(t)
