@@ -261,6 +261,13 @@ func TestSilenceIsExplained(t *testing.T) {
 		l.land(f, failed)
 		err := l.node.silent()
 		require.EqualError(t, err, c.says, what)
+		f = l.window.depart([]*op{l.removal()})
+		f.silence = broken
+		l.land(f, failed)
+		require.Equal(t, ErrSilent, l.node.silent(), "%s; then it accepted a connection", what)
+		f = l.window.depart([]*op{l.removal()})
+		f.silence = c.silence
+		l.land(f, failed)
 		require.ErrorIs(t, err, ErrSilent, what)
 		require.NotErrorIs(t, err, context.DeadlineExceeded, what)
 

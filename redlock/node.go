@@ -22,7 +22,7 @@ type node struct {
 	of      *node   // the Cluster whose shard it is; nil: it is none
 	quiet   error   // ErrSilent, with the shard's address
 
-	unreached atomic.Pointer[error] // the same, and why no connection can be made; nil: none was tried in vain of late
+	unreached atomic.Pointer[error] // the same, and why the last connection could not be made; nil: it could
 
 	// Both share client's connections. A pipeline waits longer than its ballots do, so that late
 	// answers are still read; a caller's own command does not. Only a plain client can be told how

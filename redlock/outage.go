@@ -37,8 +37,12 @@ func (l *lane) down(why error) {
 }
 
 // explain records why no connection to a node that is down can be made. go-redis tries for longer than commands are waited for
-// before it says so: until then, whoever waits in vain knows only that nobody answered. Called with mu held.
+// before it says so: until then, whoever waits in vain knows only that nobody answered. So does whoever waits after a
+// connection was made in vain. Called with mu held.
 func (l *lane) explain(why error) {
+	if !isDial(why) {
+		l.node.unreached.Store(nil)
+	}
 	if !l.isDown() || !isDial(why) {
 		return
 	}
