@@ -86,7 +86,6 @@ func TestAMutantThatDoesNotCompileIsNoticed(t *testing.T) {
 // A checker checks the types of packages, some files of which are replaced.
 type checker struct {
 	packages map[string]listed // by folder, from the root of the repository
-	importer types.Importer
 	files    *token.FileSet
 }
 
@@ -94,6 +93,8 @@ type checker struct {
 type listed struct {
 	ImportPath, Dir, Export string
 	GoFiles                 []string
+
+	importer types.Importer // of what its module has
 }
 
 // newChecker makes one for the packages of mutants.
@@ -108,30 +109,52 @@ func newChecker(t *testing.T, mutants []Mutant) *checker {
 			texts[e.File] = ""
 		}
 	}
-	args := []string{"list", "-C", root, "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles"}
+	modules := make(map[string][]string) // their packages, by folder
 	for dir := range c.dirs(texts) {
-		args = append(args, "./"+dir)
+		module := moduleOf(t, filepath.Join(root, dir))
+		modules[module] = append(modules[module], filepath.Join(root, dir))
 	}
-	cmd := exec.Command("go", args...)
-	out, err := cmd.Output()
+	for module, dirs := range modules {
+		c.list(t, root, module, dirs)
+	}
+	return c
+}
+
+// moduleOf returns the folder of the module that dir is in.
+func moduleOf(t *testing.T, dir string) string {
+	t.Helper()
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		require.NotEqual(t, dir, filepath.Dir(dir), "no module")
+	}
+}
+
+// list asks go about the packages of a module that are in dirs.
+func (c *checker) list(t *testing.T, root, module string, dirs []string) {
+	t.Helper()
+	args := []string{"list", "-C", module, "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles"}
+	out, err := exec.Command("go", append(args, dirs...)...).Output()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
 		t.Log(string(failed.Stderr))
 	}
 	require.NoError(t, err)
 	exports := make(map[string]string)
+	imports := importer.ForCompiler(c.files, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})
 	for decoder := json.NewDecoder(strings.NewReader(string(out))); decoder.More(); {
-		var p listed
+		p := listed{importer: imports}
 		require.NoError(t, decoder.Decode(&p))
 		exports[p.ImportPath] = p.Export
-		if dir, err := filepath.Rel(root, p.Dir); err == nil {
+		if slices.Contains(dirs, p.Dir) {
+			dir, err := filepath.Rel(root, p.Dir)
+			require.NoError(t, err)
 			c.packages[filepath.ToSlash(dir)] = p
 		}
 	}
-	c.importer = importer.ForCompiler(c.files, "gc", func(path string) (io.ReadCloser, error) {
-		return os.Open(exports[path])
-	})
-	return c
 }
 
 // dirs are the folders of Go files among texts.
@@ -173,6 +196,6 @@ func (c *checker) check(dir string, texts map[string]string) error {
 		}
 		parsed = append(parsed, f)
 	}
-	_, err := (&types.Config{Importer: c.importer}).Check(p.ImportPath, c.files, parsed, nil)
+	_, err := (&types.Config{Importer: p.importer}).Check(p.ImportPath, c.files, parsed, nil)
 	return err
 }

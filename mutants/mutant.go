@@ -30,6 +30,9 @@ func (m Mutant) edits() []Edit {
 // mutants are the planted bugs, package by package.
 func mutants() []Mutant {
 	return slices.Concat(
+		commandMutants,
+		otelMutants,
+		prometheusMutants,
 		luaHoldMutants,
 		luaRestoreMutants,
 		luaTokenMutants,
@@ -43,6 +46,9 @@ func mutants() []Mutant {
 		redlockClusterMutants,
 		lockAttemptMutants,
 		lockWaitMutants,
+		lockQueueMutants,
+		lockTurnMutants,
+		lockOverMutants,
 		lockPassMutants,
 		lockFarMutants,
 		lockNoteMutants,

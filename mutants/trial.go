@@ -96,7 +96,8 @@ func (c *court) plant(m Mutant, dir string) (program string, env []string, err e
 	if err == nil {
 		err = c.build(m.Package, dir, "-overlay", list)
 	}
-	return dir, nil, err
+	// What the tests build has the bug, too: that of a command may build the command.
+	return dir, []string{"GOFLAGS=" + os.Getenv("GOFLAGS") + " -overlay=" + list}, err
 }
 
 // acquit runs tests of a package that no mutant is in: they must pass.
@@ -118,10 +119,11 @@ func (c *court) acquit(pkg, tests string) error {
 	return nil
 }
 
-// build makes a test binary in dir. Without what only a debugger reads it links sooner.
+// build makes a test binary in dir. It is built in the package's folder, which may be of a module of its own. Without
+// what only a debugger reads it links sooner.
 func (c *court) build(pkg, dir string, flags ...string) error {
-	args := append([]string{"test", "-C", c.root, "-c", "-ldflags=-s -w", "-o", filepath.Join(dir, "tests")}, flags...)
-	if out, err := exec.Command("go", append(args, "./"+pkg)...).CombinedOutput(); err != nil {
+	args := append([]string{"test", "-C", filepath.Join(c.root, pkg), "-c", "-ldflags=-s -w", "-o", filepath.Join(dir, "tests")}, flags...)
+	if out, err := exec.Command("go", append(args, ".")...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
 	return nil
