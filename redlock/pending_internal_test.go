@@ -12,7 +12,7 @@ import (
 // Only a node that does not answer is sent nothing more that creates a key, and only once much
 // is owed to it. Its first answer settles all of that: the next silence begins with nothing.
 func TestNodeThatHasAnsweredIsOwedNothing(t *testing.T) {
-	l := &lane{window: nearAir(2)}
+	l := &lane{node: new(node), window: nearAir(2)}
 	land := func(end landing) { l.land(l.window.depart(someOps(1)), end) }
 	l.pending.open = maxOpen
 	require.False(t, l.overdrawn(), "it answers")
