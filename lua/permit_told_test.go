@@ -74,7 +74,7 @@ func (f *frozen) fitting() map[string]bool {
 // of one permit and of more, and of two numbers of permits; who waits dies, leaves, is placed, and names its slots.
 func TestWhoeverHasItsTurnIsTold(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(15) {
+	for seed := range uint64(6) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		f := freeze(t)
 		total := []int{3, 10, 40}[r.IntN(3)]

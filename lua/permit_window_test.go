@@ -153,4 +153,15 @@ func TestADeadCrowdKeepsNobodyOut(t *testing.T) {
 	f.run(permitEnd(whole, 0))
 	f.pass(line.Life + time.Millisecond)
 	require.Equal(t, lua.Slots("0"), f.permits(permitAsk("z:1p1/40", proposal(0), 1)).Slots)
+
+	// Those who live behind them are let in as if they were not there.
+	f = crowd(t, 38)
+	f.pass(line.Life - time.Millisecond)
+	for i := 19; i < 38; i++ {
+		f.run(permitBeat(single(i)))
+	}
+	f.pass(2 * time.Millisecond)
+	f.heard()
+	f.run(permitEnd(whole, 0))
+	require.Equal(t, said(whole, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34), f.heard())
 }

@@ -351,7 +351,8 @@ local function ahead(queue, waiters, at, now, id, change)
   local given = change and change.given or {}
   local page = 2 -- as a rule the first does not fit
   while dead <= 1000 and #fit < window do
-    local ids = redis.call('ZRANGE', queue, from, from + math.min(page, window - #fit) - 1)
+    -- Of the dead ones there may be thousands.
+    local ids = redis.call('ZRANGE', queue, from, from + math.min(page, dead > 0 and 100 or window - #fit) - 1)
     page = 4 * page
     if not ids[1] then
       return fit, sum, nil, true, dying, fresh, dead > 0
@@ -384,6 +385,9 @@ local function ahead(queue, waiters, at, now, id, change)
           end
         end
         fresh[#fit] = not change or change.left and #fit == window or alive <= now + reconnect
+        if #fit == window then
+          break
+        end
       end
     end
   end
