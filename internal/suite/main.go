@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -24,7 +25,7 @@ func main() {
 		return
 	}
 	var s suite
-	flag.IntVar(&s.beside, "p", 2, "so many packages of the first module side by side; beside them two halves of lock, and one package of another module")
+	flag.IntVar(&s.beside, "p", 2, "so many packages of the first module side by side; beside them two halves of lock, and two other modules")
 	flag.IntVar(&s.parallel, "parallel", 6, "so many tests of a package side by side; they mostly wait")
 	flag.StringVar(&s.run, "run", "", "only tests whose names match")
 	flag.BoolVar(&s.race, "race", true, "with the race detector")
@@ -93,12 +94,16 @@ func (s *suite) round(ctx context.Context, parts []*part, env []string) error {
 	}
 	r := newReport(os.Stdout, total)
 	defer r.beat(30 * time.Second)()
-	// What is heavy is in the first module. The others, which mostly compile, go beside it one after the other. The examples come
-	// last: like their users' programs they give a node 200 ms, and have less beside them then.
-	var all sync.WaitGroup
+	if err := s.compile(ctx, parts); err != nil {
+		return err
+	}
+	// What is heavy is in the first module. The others, which mostly compile, go beside it, two at a time: one after the other, the
+	// last ones would have the machine to themselves and not use it. The examples come last: like their users' programs they give a
+	// node 200 ms, and have less beside them then.
+	var all, others sync.WaitGroup
 	errs := make([]error, len(parts))
 	follow := func(i, beside int) { errs[i] = r.follow(s.command(ctx, parts[i], beside, env), parts[i].note) }
-	var others []int
+	lanes := make(chan struct{}, 2)
 	for i, p := range parts {
 		switch {
 		case len(p.packages) == 0: // the first, of examples alone
@@ -106,18 +111,40 @@ func (s *suite) round(ctx context.Context, parts []*part, env []string) error {
 			all.Go(func() { follow(i, s.beside) })
 		case p.apart:
 			all.Go(func() { follow(i, 1) })
+		case p.last:
+			others.Wait()
+			follow(i, p.beside())
 		default:
-			others = append(others, i)
+			lanes <- struct{}{}
+			others.Go(func() {
+				follow(i, p.beside())
+				<-lanes
+			})
 		}
 	}
-	for _, i := range others {
-		follow(i, parts[i].beside())
-	}
+	others.Wait()
 	all.Wait()
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
 	return r.verdict()
+}
+
+// compile has the first module's packages compiled, once. Several go test at the same time, each with nothing in the cache, would
+// compile the same packages several times. That one cannot be compiled is for its test to say.
+func (s *suite) compile(ctx context.Context, parts []*part) error {
+	args := append([]string{"list", "-e", "-test", "-export", "-f", ""}, s.flags(parts[0])...)
+	for _, p := range parts {
+		if p.dir == parts[0].dir && p.plain == parts[0].plain {
+			args = append(args, p.packages...)
+		}
+	}
+	cmd := s.goCommand(ctx, parts[0], args)
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		return err
+	}
+	return ctx.Err()
 }
 
 // alone are modules whose tests have one goroutine and much to compute, which the race detector would make
@@ -133,10 +160,11 @@ const interpreter = "github.com/yuin/gopher-lua"
 // inlined are the packages in which tests spend their time.
 var inlined = []string{"internal/virtual", "lock", "lua", "redlock", "waiter", "watchdog"}
 
-// flagsRace and flagsPlain are how what is tested is compiled, with the race detector and without. What debuggers need takes
-// time to link. And go-redis has its Client in a generic type, a weak.Pointer, so every package that mentions a client, or a lock,
-// has the compiler make each of the Client's methods anew, which takes longer than all else there. Without inlining that is half
-// of it. With the race detector each call costs more than it does, so the packages with most of them keep it.
+// flagsRace and flagsPlain are how what is tested is compiled, with the race detector and without; what tests compile is as without.
+// What debuggers need takes time to link. And go-redis has its Client in a generic type, a weak.Pointer, so every package that
+// mentions a client, or a lock, has the compiler make each of the Client's methods anew, which takes longer than all else there.
+// Without inlining that is half of it. With the race detector each call costs more than it does, so the packages with most of them
+// keep it.
 var (
 	flagsRace = append([]string{"-race", "-ldflags=-w", "-gcflags=" + interpreter + "/...=-race=false", "-gcflags=" + module + "...=-l"},
 		keepInlining()...)
@@ -151,30 +179,41 @@ func keepInlining() (flags []string) {
 	return flags
 }
 
+// flags are how a part is compiled.
+func (s *suite) flags(p *part) []string {
+	if s.race && !p.plain && !slices.Contains(alone, filepath.Base(p.dir)) {
+		return flagsRace
+	}
+	return flagsPlain
+}
+
 // command tests one module, so many of its packages side by side.
 func (s *suite) command(ctx context.Context, p *part, beside int, env []string) *exec.Cmd {
-	args := []string{
+	args := append([]string{
 		"test", "-json", "-count=1", "-timeout", s.timeout.String(), "-run", cmp.Or(p.run, s.run), "-skip", p.skip,
 		"-p", fmt.Sprint(beside), "-parallel", fmt.Sprint(s.parallel),
+	}, s.flags(p)...)
+	if filepath.Clean(p.dir) == "." { // what make lint vets where tests run before a change goes in
+		args = append(args, "-vet=off")
 	}
-	switch {
-	case slices.Contains(alone, filepath.Base(p.dir)):
-	case s.race && !p.plain:
-		args = append(args, flagsRace...)
-	default:
-		args = append(args, flagsPlain...)
-	}
-	cmd := exec.CommandContext(ctx, "go", append(args, p.packages...)...)
+	cmd := s.goCommand(ctx, p, append(args, p.packages...))
+	cmd.Env = append(append(cmd.Env, p.env...), env...)
+	return cmd
+}
+
+// goCommand is a command of go for a part.
+func (s *suite) goCommand(ctx context.Context, p *part, args []string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = p.dir
 	together(cmd)
 	// A binary with the race detector sleeps a second before it exits, for threads that
 	// are not Go's.
-	cmd.Env = append(os.Environ(), "HOLDFAST_REQUIRE_REDIS=1", "GORACE=atexit_sleep_ms=50 "+os.Getenv("GORACE"))
+	cmd.Env = append(os.Environ(), "HOLDFAST_REQUIRE_REDIS=1", "GORACE=atexit_sleep_ms=50 "+os.Getenv("GORACE"),
+		"GOFLAGS="+strings.Join(append([]string{os.Getenv("GOFLAGS")}, flagsPlain...), " "))
 	if os.Getenv("GOGC") == "" {
 		// Tests keep little memory and leave much behind: what collecting it costs, and the race detector with it, is up to a tenth
 		// of the time.
 		cmd.Env = append(cmd.Env, "GOGC=400")
 	}
-	cmd.Env = append(append(cmd.Env, p.env...), env...)
 	return cmd
 }

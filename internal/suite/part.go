@@ -20,6 +20,7 @@ type part struct {
 	run      string // only tests whose names match; empty: as the suite says
 	skip     string // no tests whose names match
 	apart    bool   // beside all others, from the start
+	last     bool   // behind those that are not apart
 	env      []string
 	note     string // what reports add to the names of the packages
 }
@@ -69,7 +70,7 @@ const rest = "HOLDFAST_RULES=rest"
 // spared takes out of the packages of p what the race detector has nothing new to see in, and tells how it is run without:
 // the examples, which do what tests do; and the rules of every kind on the deployments on which they are not checked with it.
 func (p *part) spared() []*part {
-	examples := &part{dir: p.dir, plain: true}
+	examples := &part{dir: p.dir, plain: true, last: true}
 	p.packages = slices.DeleteFunc(p.packages, func(pkg string) bool {
 		is := strings.HasPrefix(pkg, module+"examples/")
 		if is {

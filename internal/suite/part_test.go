@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -119,4 +120,40 @@ func TestOfWhatTheCallerHasChosenNothingIsChanged(t *testing.T) {
 		require.Equal(t, []*part{p}, parts)
 		require.Len(t, p.packages, 2)
 	}
+}
+
+func TestOnlyWhatLintVetsIsNotVetted(t *testing.T) {
+	s := suite{race: true}
+	require.Contains(t, s.command(t.Context(), &part{dir: "."}, 1, nil).Args, "-vet=off")
+	require.NotContains(t, s.command(t.Context(), &part{dir: "./chaos"}, 1, nil).Args, "-vet=off")
+}
+
+// What tests compile has been compiled for those that run without the race detector.
+func TestWhatTestsCompileIsCompiledOnce(t *testing.T) {
+	t.Setenv("GOFLAGS", "-mod=mod")
+	s := suite{race: true}
+	require.Contains(t, s.command(t.Context(), &part{dir: "./chaos"}, 1, nil).Env, "GOFLAGS=-mod=mod "+strings.Join(flagsPlain, " "))
+}
+
+// Several go test at the same time find compiled what they share.
+func TestTheFirstModuleIsCompiledBeforeItsTests(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module example.com/m\n", "a/a.go": "package a\n", "a/a_test.go": "package a\n\nvar _ = %q\n",
+		"b/b.go": "package b\n\nvar _ = %q\n", "b/b_test.go": "package b\n\nvar _ int = %q\n",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(strings.ReplaceAll(text, "%q", strconv.Quote(dir))), 0o600))
+	}
+	s := suite{}
+	root := &part{dir: dir, packages: []string{"./a"}}
+	has := func() bool { // whether there is something left to compile
+		cmd := s.goCommand(t.Context(), root, append([]string{"list", "-n", "-e", "-test", "-export"}, append(flagsPlain, "./a")...))
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return strings.Contains(string(out), "-p example.com/m/a ")
+	}
+	require.True(t, has())
+	require.NoError(t, s.compile(t.Context(), []*part{root, {dir: "elsewhere", packages: []string{"./c"}}, {dir: dir, packages: []string{"./b"}}}))
+	require.False(t, has())
 }
