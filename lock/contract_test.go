@@ -187,6 +187,7 @@ func TestAnAcquireErrorReadsWell(t *testing.T) {
 		`lock "a": locked by another owner; held by b:1 (export)`:                                                      {Err: lock.ErrLocked, Holder: "b:1", Note: "export"},
 		`lock "a": locked by another owner; held by b:1 (web-3)`:                                                       {Err: lock.ErrLocked, Holder: "b:1", Label: "web-3"},
 		`lock "a": locked by another owner; held by b:1, which is over and keeps it for another 1.5s`:                  {Err: lock.ErrLocked, Holder: "b:1 lingers", TTL: 1500 * time.Millisecond},
+		`lock "a": ` + lock.ErrKind.Error() + `; held by b:1`:                                                          {Err: lock.ErrKind, Waited: time.Second, Holder: "b:1"},
 		`lock "a": context deadline exceeded; last attempt: split`:                                                     {Err: ended, Last: errors.New("split")},
 		`lock "a": context deadline exceeded; cut off while asking again, without an answer from n1, n2`:               {Err: ended, Silent: []string{"n1", "n2"}},
 		`lock "a": context deadline exceeded; last attempt: no; cut off while asking again, without an answer from n1`: {Err: ended, Last: errors.New("no"), Silent: []string{"n1"}},

@@ -63,7 +63,7 @@ type AcquireError struct {
 func (e *AcquireError) Error() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "lock %q: %v", e.Name, e.Err)
-	if e.Waited >= time.Millisecond {
+	if e.Waited >= time.Millisecond && !e.isWrong() {
 		fmt.Fprintf(&s, " after %v", e.Waited.Round(time.Millisecond))
 	}
 	if e.Holder != "" {
@@ -118,12 +118,15 @@ func (e *AcquireError) Unwrap() []error {
 		errs = append(errs, e.Last)
 	}
 	down := errors.Is(e.Err, ErrNoQuorum) || errors.Is(e.Last, ErrNoQuorum)
-	// Trying again would not help against these: they are no ErrLocked.
-	wrong := errors.Is(e.Err, ErrKind) || errors.Is(e.Err, ErrUpgrade)
-	if e.Holder != "" && !down && !wrong && !errors.Is(e.Err, ErrLocked) {
+	if e.Holder != "" && !down && !e.isWrong() && !errors.Is(e.Err, ErrLocked) {
 		errs = append(errs, ErrLocked)
 	}
 	return errs
+}
+
+// isWrong reports whether the caller must not have the lock this way, however long it waits: that is no ErrLocked.
+func (e *AcquireError) isWrong() bool {
+	return errors.Is(e.Err, ErrKind) || errors.Is(e.Err, ErrUpgrade)
 }
 
 // A splitError says that nobody had the lock, as rivals split the votes. It is no
