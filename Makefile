@@ -45,11 +45,11 @@ quick: ## what runs with nothing installed; names the tests it leaves out
 	grep -E '^ *--- SKIP' $$out | sed 's/^ *--- SKIP: /left out: /' || echo "nothing was left out"
 
 .PHONY: lint
-lint: $(LINT) ## gofmt, go vet and golangci-lint (pinned)
+lint: $(LINT) ## gofmt and golangci-lint (pinned), in which all of go vet is
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; fi
 	@for m in $(MODULES); do \
-		echo "go vet and golangci-lint (in $$m)"; \
-		(cd $$m && $(GO) vet ./... && $(CURDIR)/$(LINT) run --config $(CURDIR)/.golangci.yml ./...) || exit 1; \
+		echo "golangci-lint (in $$m)"; \
+		(cd $$m && $(CURDIR)/$(LINT) run --config $(CURDIR)/.golangci.yml ./...) || exit 1; \
 	done
 
 .PHONY: cover
