@@ -27,7 +27,8 @@ var bg = context.Background()
 
 func echoes(tb testing.TB, n int, opts ...lock.ClientOption) *lock.Client {
 	tb.Helper()
-	locks, err := lock.NewClient(echo.Nodes(tb, n), opts...)
+	// Whatever else the machine does, a node has the time to answer.
+	locks, err := lock.NewClient(echo.Nodes(tb, n), append([]lock.ClientOption{lock.WithNodeTimeout(10 * time.Second)}, opts...)...)
 	require.NoError(tb, err)
 	tb.Cleanup(func() { _ = locks.Close() })
 	return locks

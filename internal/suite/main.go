@@ -99,7 +99,7 @@ func (s *suite) round(ctx context.Context, parts []*part, env []string) error {
 	}
 	// What is heavy is in the first module. The others, which mostly compile, go beside it, two at a time: one after the other, the
 	// last ones would have the machine to themselves and not use it. The examples come last: like their users' programs they give a
-	// node 200 ms, and have less beside them then.
+	// node 200 ms, and have nothing beside them then.
 	var all, others sync.WaitGroup
 	errs := make([]error, len(parts))
 	follow := func(i, beside int) { errs[i] = r.follow(s.command(ctx, parts[i], beside, env), parts[i].note) }
@@ -113,6 +113,7 @@ func (s *suite) round(ctx context.Context, parts []*part, env []string) error {
 			all.Go(func() { follow(i, 1) })
 		case p.last:
 			others.Wait()
+			all.Wait()
 			follow(i, p.beside())
 		default:
 			lanes <- struct{}{}

@@ -20,7 +20,7 @@ type part struct {
 	run      string // only tests whose names match; empty: as the suite says
 	skip     string // no tests whose names match
 	apart    bool   // beside all others, from the start
-	last     bool   // behind those that are not apart
+	last     bool   // behind all others
 	env      []string
 	note     string // what reports add to the names of the packages
 }
