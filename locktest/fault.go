@@ -33,7 +33,8 @@ func (f *Fake) Partition(nodes ...int) {
 	}
 }
 
-// Heal ends every Partition.
+// Heal ends every Partition. As with real servers, connections that could not be made meanwhile are tried again a moment
+// later: Advance by some seconds if every node must answer the next call.
 func (f *Fake) Heal() { f.program.host.Silence(false) }
 
 // Delay makes every command take d from now on, half of it on the way to a node and half on the way

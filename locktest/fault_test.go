@@ -95,3 +95,21 @@ func TestNodesThatAreNotThereAreRefused(t *testing.T) {
 		require.True(t, contains(failures, message), failures)
 	}
 }
+
+// go-redis would otherwise use connections of the life before, one for each call that fails.
+func TestANodeThatHasStartedAgainAnswersTheNextCall(t *testing.T) {
+	for range 20 {
+		inBubble(t, func(t *testing.T) {
+			f := locktest.New(t)
+			l := reentrant.New(f.Client(), "orders:42")
+			require.NoError(t, l.Do(bg, func(context.Context) error { return nil }))
+			f.Stop(0)
+			_, err := l.TryLock(bg)
+			require.ErrorIs(t, err, lock.ErrNoQuorum)
+			f.Start(0)
+			lease, err := l.TryLock(bg)
+			require.NoError(t, err)
+			require.NoError(t, lease.Unlock(bg))
+		})
+	}
+}

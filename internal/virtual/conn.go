@@ -3,9 +3,11 @@ package virtual
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -156,6 +158,22 @@ func (c *conn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
 
 // SetWriteDeadline implements [net.Conn]: a Write takes no time.
 func (c *conn) SetWriteDeadline(time.Time) error { return nil }
+
+// SyscallConn implements [syscall.Conn], by which go-redis finds out before it uses a connection that has been idle whether the
+// other end has closed it.
+func (c *conn) SyscallConn() (syscall.RawConn, error) {
+	if c.in.isOver() {
+		return nil, io.EOF
+	}
+	return noFile{}, nil
+}
+
+// noFile is what a connection without a file descriptor has in its place: nothing to call anything with.
+type noFile struct{}
+
+func (noFile) Control(func(uintptr)) error    { return nil }
+func (noFile) Read(func(uintptr) bool) error  { return nil }
+func (noFile) Write(func(uintptr) bool) error { return nil }
 
 // LocalAddr implements [net.Conn].
 func (c *conn) LocalAddr() net.Addr { return address(c.node.name) }

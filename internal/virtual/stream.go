@@ -46,6 +46,13 @@ func (s *stream) end() {
 	s.nudge()
 }
 
+// isOver reports whether the writer has closed it and nothing is left to read.
+func (s *stream) isOver() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended && len(s.chunks) == 0
+}
+
 func (s *stream) nudge() {
 	select {
 	case s.more <- struct{}{}:
