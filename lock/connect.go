@@ -30,7 +30,8 @@ import (
 // of a Cluster. A failover client with ReplicaOnly can never vote either, but go-redis does not reveal
 // that option: do not set it.
 //
-// If nodes are silent, NewClient waits about 5 seconds for a quorum, and fails a second later. For
+// If nodes are silent, NewClient waits about 5 seconds for a quorum, and fails a second later; for a
+// ClusterClient, it may fail as much as its ReadTimeout later. For
 // nodes that refuse connections it waits only while go-redis dials again, which is less than a
 // second unless DialerRetries or DialerRetryTimeout say otherwise.
 func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, error) {

@@ -15,13 +15,14 @@ import (
 
 // maxHandshakes is how often nodes are asked if so many are silent that there is no quorum. If all
 // processes of a service start at once, on a machine with too few cores for them, this process
-// itself is late.
+// itself is late. In the same time, a Cluster whose patience is longer is asked less often.
 const maxHandshakes = 5
 
 // Handshake connects to every node and returns nil if a quorum can vote. Missing nodes have theirs
 // later, when they can be reached. If a node can never vote, because it is another node's server or
 // refuses scripts, Handshake returns an error even if there is a quorum.
 func (g *Group) Handshake(ctx context.Context) error {
+	begun := time.Now()
 	for tries := 1; ; tries++ {
 		b, err := g.Decide(ctx, Motion{
 			Name:       "connect",
@@ -34,7 +35,8 @@ func (g *Group) Handshake(ctx context.Context) error {
 			return err
 		}
 		err = g.met(ctx, b)
-		if !errors.Is(err, ErrNoQuorum) || !errors.Is(err, ErrSilent) || tries == maxHandshakes {
+		if !errors.Is(err, ErrNoQuorum) || !errors.Is(err, ErrSilent) ||
+			tries == maxHandshakes || time.Since(begun) >= maxHandshakes*patience(g.config.NodeTimeout) {
 			return err
 		}
 	}

@@ -1,11 +1,14 @@
 package redlock_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
@@ -56,6 +59,25 @@ func TestAHandshakeWithSilentNodesFailsAfterSomeSeconds(t *testing.T) {
 		nodes[2].Kill() // a refusal tells at once
 		start = time.Now()
 		require.ErrorIs(t, g.Handshake(bg), redlock.ErrNoQuorum)
+		require.LessOrEqual(t, time.Since(start), 10*time.Second)
+	})
+}
+
+// A client of a Cluster waits for whoever is to tell the masters, a silent Sentinel for instance, for longer than for a node.
+func TestAHandshakeWithAClusterThatNobodyTellsOfFailsAfterSomeSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := redis.NewClusterClient(&redis.ClusterOptions{
+			Addrs: []string{"sentinel:26379"},
+			ClusterSlots: func(context.Context) ([]redis.ClusterSlot, error) {
+				time.Sleep(5 * time.Second) // it heeds no context
+				return nil, errors.New("all sentinels are unreachable")
+			},
+		})
+		t.Cleanup(func() { _ = client.Close() })
+		g := groupOf(t, timeout, []redis.UniversalClient{client})
+		start := time.Now()
+		require.ErrorIs(t, g.Handshake(bg), redlock.ErrNoQuorum)
+		require.GreaterOrEqual(t, time.Since(start), 4*time.Second)
 		require.LessOrEqual(t, time.Since(start), 10*time.Second)
 	})
 }
