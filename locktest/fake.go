@@ -99,6 +99,7 @@ func (f *Fake) instance(opts []lock.ClientOption) *process {
 func (f *Fake) process(opts []lock.ClientOption) *process {
 	f.t.Helper()
 	p := &process{host: virtual.NewHost(f.nodes)}
+	p.host.CheckIdle()
 	f.mu.Lock()
 	f.processes = append(f.processes, p)
 	f.mu.Unlock()

@@ -134,7 +134,7 @@ func moduleOf(t *testing.T, dir string) string {
 // list asks go about the packages of a module that are in dirs.
 func (c *checker) list(t *testing.T, root, module string, dirs []string) {
 	t.Helper()
-	args := []string{"list", "-C", module, "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles"}
+	args := []string{"list", "-C", module, "-buildvcs=false", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles"}
 	out, err := exec.Command("go", append(args, dirs...)...).Output()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {

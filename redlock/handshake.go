@@ -15,15 +15,24 @@ import (
 
 // maxHandshakes is how often nodes are asked if so many are silent that there is no quorum. If all
 // processes of a service start at once, on a machine with too few cores for them, this process
-// itself is late. In the same time, a Cluster whose patience is longer is asked less often.
+// itself is late.
 const maxHandshakes = 5
+
+// handshakes is how often that is. A Cluster that is asked for longer is asked less often.
+func (g *Group) handshakes() int {
+	longest := time.Duration(1)
+	for _, n := range g.nodes {
+		longest = max(longest, n.patience())
+	}
+	all := maxHandshakes * patience(g.config.NodeTimeout)
+	return int((all + longest - 1) / longest)
+}
 
 // Handshake connects to every node and returns nil if a quorum can vote. Missing nodes have theirs
 // later, when they can be reached. If a node can never vote, because it is another node's server or
 // refuses scripts, Handshake returns an error even if there is a quorum.
 func (g *Group) Handshake(ctx context.Context) error {
-	begun := time.Now()
-	for tries := 1; ; tries++ {
+	for tries, most := 1, g.handshakes(); ; tries++ {
 		b, err := g.Decide(ctx, Motion{
 			Name:       "connect",
 			Call:       lua.Probe{}.Call(),
@@ -35,8 +44,7 @@ func (g *Group) Handshake(ctx context.Context) error {
 			return err
 		}
 		err = g.met(ctx, b)
-		if !errors.Is(err, ErrNoQuorum) || !errors.Is(err, ErrSilent) ||
-			tries == maxHandshakes || time.Since(begun) >= maxHandshakes*patience(g.config.NodeTimeout) {
+		if !errors.Is(err, ErrNoQuorum) || !errors.Is(err, ErrSilent) || tries == most {
 			return err
 		}
 	}

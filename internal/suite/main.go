@@ -25,7 +25,7 @@ func main() {
 		return
 	}
 	var s suite
-	flag.IntVar(&s.beside, "p", 2, "so many packages of the first module side by side; beside them two halves of lock, and two other modules")
+	flag.IntVar(&s.beside, "p", 2, "so many packages of the first module side by side; beside them the parts of lock, and up to two other modules")
 	flag.IntVar(&s.parallel, "parallel", 6, "so many tests of a package side by side; they mostly wait")
 	flag.StringVar(&s.run, "run", "", "only tests whose names match")
 	flag.BoolVar(&s.race, "race", true, "with the race detector")
@@ -53,9 +53,15 @@ type suite struct {
 	race     bool
 	stress   time.Duration
 	timeout  time.Duration
+	goflags  string // the user's, from the environment or from go env -w
 }
 
 func (s *suite) main(ctx context.Context) error {
+	goflags, err := exec.CommandContext(ctx, "go", "env", "GOFLAGS").Output()
+	if err != nil {
+		return fmt.Errorf("go env: %w", err)
+	}
+	s.goflags = strings.TrimSpace(string(goflags))
 	version, err := exec.CommandContext(ctx, redisbin.Name(), "--version").Output()
 	if err != nil {
 		return fmt.Errorf("%s: %w", redisbin.Name(), err)
@@ -210,7 +216,7 @@ func (s *suite) goCommand(ctx context.Context, p *part, args []string) *exec.Cmd
 	// A binary with the race detector sleeps a second before it exits, for threads that
 	// are not Go's.
 	cmd.Env = append(os.Environ(), "HOLDFAST_REQUIRE_REDIS=1", "GORACE=atexit_sleep_ms=50 "+os.Getenv("GORACE"),
-		"GOFLAGS="+strings.Join(append([]string{os.Getenv("GOFLAGS")}, flagsPlain...), " "))
+		"GOFLAGS="+strings.Join(append([]string{s.goflags}, flagsPlain...), " "))
 	if os.Getenv("GOGC") == "" {
 		// Tests keep little memory and leave much behind: what collecting it costs, and the race detector with it, is up to a tenth
 		// of the time.

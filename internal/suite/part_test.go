@@ -31,6 +31,8 @@ func TestExamplesAndSomeRulesGoWithoutTheRaceDetector(t *testing.T) {
 	require.Len(t, rest, 2)
 	require.Equal(t, []string{module + "fair"}, rest[0].packages)
 	require.Equal(t, []string{module + "examples/cron"}, rest[1].packages)
+	require.False(t, rest[0].last)
+	require.True(t, rest[1].last)
 	s := suite{race: true}
 	for _, p := range rest {
 		require.NotContains(t, s.command(t.Context(), p, 1, nil).Args, "-race")
@@ -130,8 +132,7 @@ func TestOnlyWhatLintVetsIsNotVetted(t *testing.T) {
 
 // What tests compile has been compiled for those that run without the race detector.
 func TestWhatTestsCompileIsCompiledOnce(t *testing.T) {
-	t.Setenv("GOFLAGS", "-mod=mod")
-	s := suite{race: true}
+	s := suite{race: true, goflags: "-mod=mod"}
 	require.Contains(t, s.command(t.Context(), &part{dir: "./chaos"}, 1, nil).Env, "GOFLAGS=-mod=mod "+strings.Join(flagsPlain, " "))
 }
 

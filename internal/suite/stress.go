@@ -24,7 +24,7 @@ func (s *suite) stressed(ctx context.Context, parts []*part) error {
 	defer stop()
 	var failures []error
 	begin, rounds := time.Now(), 0
-	for ; time.Since(begin) < s.stress; rounds++ {
+	for ; time.Since(begin) < s.stress && ctx.Err() == nil; rounds++ {
 		env := []string{"GOMAXPROCS=1"}
 		if rounds%2 == 0 {
 			env = []string{fmt.Sprint("GOMAXPROCS=", runtime.NumCPU())}

@@ -160,9 +160,9 @@ func (c *conn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
 func (c *conn) SetWriteDeadline(time.Time) error { return nil }
 
 // SyscallConn implements [syscall.Conn], by which go-redis finds out before it uses a connection that has been idle whether the
-// other end has closed it.
+// other end has closed it; see Host.CheckIdle.
 func (c *conn) SyscallConn() (syscall.RawConn, error) {
-	if c.in.isOver() {
+	if c.wire.way.checks && c.in.isOver() {
 		return nil, io.EOF
 	}
 	return noFile{}, nil

@@ -31,9 +31,18 @@ type way struct {
 	node   *Node
 	silent gate
 	conns  ends // the client's
+	checks bool // see CheckIdle
 
 	request atomic.Int64 // delays, besides the node's
 	reply   atomic.Int64
+}
+
+// CheckIdle has the host's clients find out that a node has closed an idle connection before they use it, as go-redis does over TCP.
+// Otherwise they find out by using it, as they do if the node closes it meanwhile. It is called before there are any.
+func (h *Host) CheckIdle() {
+	for _, w := range h.ways {
+		w.checks = true
+	}
 }
 
 // delay is how much longer what is sent is on its way than it would be from another host.
