@@ -3,6 +3,22 @@ package main
 // locktestMutants are bugs in the fake for tests of programs, and in what only tests and assertions ask for.
 var locktestMutants = []Mutant{
 	{
+		Name:    "clients of a fake use connections that a node has closed",
+		File:    "internal/virtual/conn.go",
+		Old:     "if c.wire.way.checks && c.in.isOver() {",
+		New:     "if c.wire.way.checks && c.in.isOver() && c.server {",
+		Package: "locktest",
+		Tests:   "^TestANodeThatHasStartedAgainAnswersTheNextCall$",
+	},
+	{
+		Name:    "another kind is said to have been found after a wait",
+		File:    "lock/errors.go",
+		Old:     "if e.Waited >= time.Millisecond && !e.isWrong() {",
+		New:     "if e.Waited >= time.Millisecond {",
+		Package: "lock",
+		Tests:   "^TestAnAcquireErrorReadsWell$",
+	},
+	{
 		Name:    "a lease that is over is held",
 		File:    "lock/holds.go",
 		Old:     "return slices.ContainsFunc(h.leases, func(l *Lease) bool { return l.valid(now) })",

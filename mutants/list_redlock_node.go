@@ -3,6 +3,14 @@ package main
 // redlockNodeMutants are bugs in what is known of a node: who it is, and whether it answers.
 var redlockNodeMutants = []Mutant{
 	{
+		Name:    "a Cluster that is asked for longer is asked as often",
+		File:    "redlock/handshake.go",
+		Old:     "longest = max(longest, n.patience())",
+		New:     "longest = max(longest, patience(n.group.config.NodeTimeout))",
+		Package: "redlock",
+		Tests:   "^TestAHandshakeWithAClusterThatNobodyTellsOfFailsAfterSomeSeconds$",
+	},
+	{
 		Name: "one server may be two nodes",
 		File: "redlock/identity.go",
 		Old: `	case other != nil:
