@@ -100,7 +100,7 @@ if record then
     if before and before < tonumber(ARGV[7]) then
       grant(KEYS[5], ARGV[1], ARGV[7], ticket)
       local had = slotsOf(record)
-      if ARGV[9] ~= '' and ARGV[9] ~= had then
+      if ARGV[9] ~= '' and ARGV[9] ~= had and not state.closed then
         spread(KEYS[1], KEYS[6], KEYS[7], KEYS[8], state)
         if move(KEYS[8], had, ARGV[9]) then
           -- Somebody may have had these slots since the hold got its token.
@@ -112,6 +112,9 @@ if record then
           end
           record = string.format('%.0f ', token) .. ARGV[9]
           redis.call('HSET', KEYS[7], ARGV[1], record)
+          -- The slots that it has left may be for somebody who has none of the others, knowing of fewer permits.
+          admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[8], ARGV[1] .. ' moved', ARGV[10], ARGV[1],
+            since(state, {given = without(list(had), list(ARGV[9]))}))
         end
       end
     end
@@ -155,10 +158,11 @@ local function choose()
   return byName and named or slots
 end
 mine = choose()
-local ticket = 0
+local ticket, behind = 0, false
 if not mine and waits then
   ticket = enqueue(KEYS[4], KEYS[5], now, ARGV[1], ARGV[4], ARGV[5], ARGV[6], 'last')
   local before = tonumber(waited or 0)
+  behind = waited and ticket > before
   waited = ticket
   if ARGV[4] ~= '0' and ticket ~= before then
     -- With its ticket restored it may be before the others after all.
@@ -168,6 +172,9 @@ end
 if not mine then
   if stir then
     admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[8], ARGV[1] .. ' asked', ARGV[10], ARGV[1])
+  elseif behind then
+    -- It may be the turn of those who were behind it.
+    admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[8], ARGV[1] .. ' behind', ARGV[10], ARGV[1], leaving(ARGV[1]))
   end
   local who, count, left = '', '0', 0
   if state.closed then

@@ -29,7 +29,8 @@ if not ends and redis.call('HEXISTS', KEYS[1], lingers) == 0 then
 end
 redis.call('HDEL', KEYS[1], '') -- a full server refuses a script whose first write needs memory
 spread(KEYS[1], KEYS[2], KEYS[3], KEYS[4], state)
-local read = redis.call('ZSCORE', KEYS[2], ARGV[1]) or redis.call('ZSCORE', KEYS[2], lingers)
+local till = now + ARGV[2] * 1000
+local before = tonumber(redis.call('ZSCORE', KEYS[2], ARGV[1]) or redis.call('ZSCORE', KEYS[2], lingers) or till)
 if ends then
   redis.call('HSET', KEYS[1], lingers, '0') -- before the other goes, or the key would, with its TTL
   redis.call('HSET', KEYS[3], lingers, ends)
@@ -37,13 +38,14 @@ if ends then
   redis.call('HDEL', KEYS[3], ARGV[1], ARGV[1] .. ' note')
   redis.call('HDEL', KEYS[6], round(ARGV[1])) -- others keep the hash for as long as the name is in use
 end
-local till = now + ARGV[2] * 1000
-redis.call('ZADD', KEYS[2], micros(math.min(tonumber(read), till)), lingers)
+if not state.closed then -- or it would be taken for the only one, and the lost keys for whole
+  redis.call('ZADD', KEYS[2], micros(math.min(before, till)), lingers)
+end
 redis.call('ZREM', KEYS[2], ARGV[1])
 if redis.call('EXISTS', KEYS[5]) == 0 then -- who waits has to find what has ended, and to tell the others
   shorten(KEYS[1], KEYS[2], KEYS[3], KEYS[4], now)
 end
-if till < tonumber(read) then -- of which waiters know
+if till < before then -- of which waiters know
   wake(KEYS[5], KEYS[6], now, ARGV[3], ARGV[1] .. ' kept', ARGV[4])
 end
 return 1

@@ -58,6 +58,6 @@ if not refused and not young then
   prolong(KEYS[1], KEYS[6], KEYS[7], KEYS[8], ARGV[1], now, ARGV[3])
 end
 if (record or moves) and redis.call('EXISTS', KEYS[4]) == 1 then
-  admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[7], ARGV[1] .. ' repaired', ARGV[8], '', not record and leaving(ARGV[1]) or nil)
+  admit(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[7], ARGV[1] .. ' repaired', ARGV[8], '', not record and since(state, leaving(ARGV[1])) or nil)
 end
 return young or refused and 0 or 1

@@ -143,16 +143,38 @@ func TestWhoHasLostAPartOfThePermitsGivesNone(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{orders.Permits(), orders.Slots(), orders.Free()} {
 		f := freeze(t)
-		f.run(permitTry(one), permitTry(one3))
+		f.run(permitAsk(one, proposal(0), 1), permitTry(one3))
 		f.memory.Del(key)
 		got, err := lua.ParsePermitAcquired(f.run(permitTry(one2)))
 		require.NoError(t, err)
 		require.Zero(t, got.Token)
 		require.Contains(t, []string{one, one3}, got.Holder)
+		had := f.slots(one)
+		f.run(permitAskFor(one, final(1), 2, "2"))
+		require.Equal(t, had, f.slots(one), "nor others than it has")
+		require.Zero(t, f.permits(permitTry(one2)).Token)
 		f.run(permitEnd(one, 0), permitEnd(one3, 0))
 		got, err = lua.ParsePermitAcquired(f.run(permitTry(one2)))
 		require.NoError(t, err)
 		require.Equal(t, lua.Slots("0"), got.Slots)
+	}
+}
+
+// Nor does a minimum hold let others in there: until the other holds have ended, nobody can tell what is free.
+func TestWhatStaysTakenWhereAPartIsLostLeavesNothingToOthers(t *testing.T) {
+	t.Parallel()
+	for key, then := range map[string]lua.Slots{orders.Permits(): "", orders.Free(): "1"} {
+		f := freeze(t)
+		f.run(permitTry(one), permitTry(one3))
+		f.memory.Del(key)
+		for range 2 {
+			require.EqualValues(t, 1, f.run(permitKeep(one, time.Second)))
+			require.Zero(t, f.permits(permitTry(one2)).Token)
+		}
+		f.run(permitEnd(one3, 0))
+		require.Equal(t, then, f.permits(permitTry(one2)).Slots, "slot 0 stays taken")
+		f.pass(ttl)
+		require.NotZero(t, f.permits(permitTry("c:9p1/2")).Token)
 	}
 }
 

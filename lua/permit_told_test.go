@@ -71,7 +71,8 @@ func (f *frozen) fitting() map[string]bool {
 }
 
 // Whatever happens, whoever has its turn by that is told, but for the one that does it: it has the answer. The requests are
-// of one permit and of more, and of two numbers of permits; who waits dies, leaves, is placed, and names its slots.
+// of one permit and of more, and of two numbers of permits; who waits dies, leaves, is placed, and names its slots, and
+// so does who has them.
 func TestWhoeverHasItsTurnIsTold(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
@@ -123,7 +124,7 @@ func TestWhoeverHasItsTurnIsTold(t *testing.T) {
 			if len(holders) > 0 {
 				held = holders[r.IntN(len(holders))]
 			}
-			switch event := r.IntN(9); {
+			switch event := r.IntN(11); {
 			case event <= 1 && held != "":
 				happens("the end", held, permitEnd(held, 0))
 			case event == 2 && held != "":
@@ -139,7 +140,16 @@ func TestWhoeverHasItsTurnIsTold(t *testing.T) {
 				happens("a repair", w.id, permitRepair(w.id, lua.SlotsOf(free[len(free)-w.n:])))
 			case event == 7 && len(free) >= w.n:
 				asks(w.id, lua.SlotsOf(free[len(free)-w.n:]))
-			case event == 8 && r.IntN(3) == 0: // some have died by then
+			case event == 8: // as most nodes had it farther behind
+				tickets[w.id] = w.ticket + int64(r.IntN(40))
+				asks(w.id, "")
+			case event == 9 && held != "":
+				_, has, _ := strings.Cut(f.slots(held), " ")
+				n, highest := len(lua.Slots(has).List()), f.vacancies(total)
+				if len(highest) >= n {
+					asks(held, lua.SlotsOf(highest[len(highest)-n:]))
+				}
+			case event == 10 && r.IntN(3) == 0: // some have died by then
 				f.pass(line.Life / 3)
 				for _, w := range waiting {
 					if r.IntN(4) > 0 {

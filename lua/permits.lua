@@ -44,6 +44,20 @@ local function list(text)
   return all
 end
 
+-- Those of the slots that are not among the others.
+local function without(slots, others)
+  local among, left = {}, {}
+  for i = 1, #others do
+    among[others[i]] = true
+  end
+  for i = 1, #slots do
+    if not among[slots[i]] then
+      left[#left + 1] = slots[i]
+    end
+  end
+  return left
+end
+
 -- The slots of a hold, as text, and its token.
 local function slotsOf(record)
   local token, slots = string.match(record, '^(%d+) (.*)$')
@@ -312,20 +326,7 @@ end
 -- Whether these slots are free for the hold called id, which may have others here, or some of them.
 local function open(slots, free, own, id, wanted)
   local record = redis.call('HGET', slots, id)
-  local had = {}
-  if record then
-    local mine = list(slotsOf(record))
-    for i = 1, #mine do
-      had[mine[i]] = true
-    end
-  end
-  local others, all = {}, list(wanted)
-  for i = 1, #all do
-    if not had[all[i]] then
-      others[#others + 1] = all[i]
-    end
-  end
-  return vacant(free, others, own)
+  return vacant(free, without(list(wanted), record and list(slotsOf(record)) or {}), own)
 end
 
 -- Those before the hold called id in the queue who fit into what is free together; how many slots these

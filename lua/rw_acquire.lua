@@ -124,6 +124,10 @@ if held or first then
     ticket = enqueue(KEYS[4], KEYS[5], now, ARGV[1], ARGV[4], ARGV[5], ARGV[6], who)
     -- With its ticket restored it may be before the others after all.
     first = barrier(KEYS[4], KEYS[5], held and now - late * ARGV[6] or now, ARGV[1], reader)
+    if waited and not reader and ticket > tonumber(waited) then
+      -- It may be the turn of readers who were behind it.
+      admit(KEYS[1], KEYS[6], KEYS[4], KEYS[5], now, ARGV[8], ARGV[1] .. ' behind', '0', ARGV[1])
+    end
     -- Those who read, or wait to, let no more join them when they are told; if the message is lost, when
     -- they have not heard for too long.
     if not waited and not reader then

@@ -442,6 +442,16 @@ func TestOneThatWaitsToWriteTellsTheLastOfMany(t *testing.T) {
 	require.Contains(t, f.told(rwAsk(writer, proposal(0), 1)), message(reader2, "waits"))
 }
 
+// As most nodes had another before it, one that waits to write may step behind readers, whose turn it is then.
+func TestOneThatStepsBehindReadersTellsThem(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTry("c:1r"), rwAsk(writer, proposal(1), 1), rwAsk(reader2, proposal(2), 1))
+	require.Empty(t, f.told(rwAsk(writer, proposal(1), 1)))
+	require.Equal(t, []string{message(reader2, writer+" behind")}, f.told(rwAsk(writer, proposal(3), 2)))
+	require.Empty(t, f.told(rwAsk(writer, final(3), 2)))
+}
+
 // A yield takes away all that one who read or wrote had: among others, how long the keys live.
 func TestAYieldOfOneThatReadsOrWritesLeavesNothing(t *testing.T) {
 	t.Parallel()
