@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -198,6 +199,38 @@ func TestListTellsTheNamesOfEveryMasterOfACluster(t *testing.T) {
 	require.ErrorContains(t, l.errs[0], cluster.Servers[first].Addr())
 	require.NotErrorIs(t, l.errs[0], lock.ErrNoQuorum)
 	require.ErrorIs(t, l.errs[1], lock.ErrNoQuorum, "what that master has is missing")
+}
+
+// A ClusterClient that is not told which masters there are now, as by a Sentinel that is stuck, has been told before.
+func TestListGoesOnWithTheMastersThatWereTold(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	stuck, goes := make(chan struct{}), make(chan struct{})
+	node := redis.NewClusterClient(&redis.ClusterOptions{
+		ClusterSlots: func(context.Context) ([]redis.ClusterSlot, error) {
+			select {
+			case <-stuck:
+				<-goes // whatever the context says, as a go-redis client that is reading
+			default:
+			}
+			return []redis.ClusterSlot{{Start: 0, End: 16383, Nodes: []redis.ClusterNode{{Addr: server.Addr()}}}}, nil
+		},
+		Dialer: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, network, server.Addr()) // go-redis takes loopback addresses away
+		},
+	})
+	t.Cleanup(func() { _ = node.Close() })
+	c := newClient(t, []redis.UniversalClient{node}, lock.WithNodeTimeout(time.Second))
+	hold(t, []redis.UniversalClient{node}, "lock", "orders:1")
+	close(stuck)
+	l := list(t.Context(), c, "")
+	require.Equal(t, []string{"orders:1"}, l.names)
+	require.Len(t, l.errs, 2)
+	require.ErrorContains(t, l.errs[0], "which masters it has now: no answer")
+	require.ErrorIs(t, l.errs[1], lock.ErrNoQuorum, "another master would be missing")
+	close(goes)
+	require.Empty(t, list(t.Context(), c, "").errs)
 }
 
 func TestListGoesOnWithoutAMinorityOfNodes(t *testing.T) {

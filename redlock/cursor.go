@@ -36,11 +36,7 @@ func (c *Cursor) More() bool { return !c.begun || len(c.servers) > 0 }
 // Next makes a step. After an error there may be more: another master of the Cluster is next.
 func (c *Cursor) Next(ctx context.Context) ([]string, error) {
 	if !c.begun {
-		servers, err := within(ctx, c.node, c.node.patience(), c.node.masters)
-		if ctx.Err() == nil {
-			c.begun, c.servers = true, servers
-		}
-		if err != nil {
+		if err := c.begin(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -60,6 +56,25 @@ func (c *Cursor) Next(ctx context.Context) ([]string, error) {
 		c.servers, c.at = c.servers[1:], "0"
 	}
 	return page.keys, server.blame(err)
+}
+
+// begin finds the servers. A Cluster, or a Sentinel, that does not tell its masters now has told
+// them before: those are gone through after the error, as the locks of another master are missed.
+func (c *Cursor) begin(ctx context.Context) error {
+	limit := c.node.patience()
+	if c.node.known() {
+		limit = patience(c.node.group.config.NodeTimeout)
+	}
+	servers, err := within(ctx, c.node, limit, c.node.masters)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil && c.node.shards != nil && c.node.known() {
+		servers = c.node.shards.servers()
+		err = fmt.Errorf("which masters it has now: %w", err)
+	}
+	c.begun, c.servers = true, servers
+	return err
 }
 
 // within runs f for no longer than patience, or until ctx ends. A command in flight then continues
@@ -111,8 +126,12 @@ func (n *node) masters(ctx context.Context) ([]*node, error) {
 		servers = append(servers, server)
 		return nil
 	})
-	slices.SortFunc(servers, func(a, b *node) int { return cmp.Compare(a.address, b.address) })
+	sortByAddress(servers)
 	return servers, err
+}
+
+func sortByAddress(servers []*node) {
+	slices.SortFunc(servers, func(a, b *node) int { return cmp.Compare(a.address, b.address) })
 }
 
 // A page is what one step finds.

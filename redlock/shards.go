@@ -140,6 +140,18 @@ func (s *shards) all() []*lane {
 	return slices.Collect(maps.Values(s.lanes))
 }
 
+// servers returns those that have a lane, for steps without one.
+func (s *shards) servers() []*node {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	servers := make([]*node, 0, len(s.lanes))
+	for master := range s.lanes {
+		servers = append(servers, newShard(s.node, master))
+	}
+	sortByAddress(servers)
+	return servers
+}
+
 // close closes every lane, and prevents new ones.
 func (s *shards) close() []*lane {
 	s.mu.Lock()
