@@ -47,7 +47,7 @@ func freeze(t *testing.T) *frozen {
 		c.WriteInt(f.listeners[args[0]])
 		return true
 	})
-	f.client = redis.NewClient(&redis.Options{Addr: f.memory.Addr()})
+	f.client = redis.NewClient(&redis.Options{Addr: f.memory.Addr(), ReadTimeout: time.Minute}) // some scripts take seconds here
 	t.Cleanup(func() { _ = f.client.Close() })
 	return f
 }
