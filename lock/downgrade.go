@@ -19,19 +19,12 @@ func (h *hold) downgrade(ctx context.Context) error {
 		return nil // Close releases the hold
 	}
 	defer c.leave()
-	c.mu.Lock()
-	h.mu.Lock()
-	begins := h.over == nil && !h.reader && h.writes == 0 && len(h.leases) > 0 && h.contest.tenure == h.tenure
-	if begins {
-		h.reader = true
-		h.contest.readOn(h.tenure)
-	}
-	ttl := h.remaining()
-	h.mu.Unlock()
-	c.mu.Unlock()
-	if !begins {
+	if !h.readOn() {
 		return nil // it writes again, has ended, or reads already
 	}
+	h.mu.Lock()
+	ttl := h.remaining()
+	h.mu.Unlock()
 	if _, err := h.extend(ctx, ttl); err != nil {
 		h.renewNow()
 		return h.wrap("downgrade", err)

@@ -83,7 +83,7 @@ func (t *tenure) keeping(d time.Duration) redlock.Motion {
 func (t *tenure) keepCall(d time.Duration, noted bool) lua.Call {
 	r := t.request()
 	t.mu.Lock()
-	if !t.reads {
+	if !t.engine.reads() { // a node may not have heard of a downgrade
 		r.Token = t.reserve.last // for whoever reads next
 	}
 	t.mu.Unlock()

@@ -40,6 +40,7 @@ func (t *tenure) expire() (after func()) {
 	} else {
 		t.schedule()
 	}
+	reader := t.tamed()
 	t.mu.Unlock()
 	for _, l := range over {
 		l.cancel()
@@ -47,8 +48,13 @@ func (t *tenure) expire() (after func()) {
 	switch {
 	case ended:
 		return func() { t.abandon(lost) }
-	case len(lost) > 0: // others continue within the tenure
-		return func() { t.engine.client.allLost(lost) }
+	case reader != nil || len(lost) > 0: // others continue within the tenure
+		return func() {
+			if reader != nil && reader.readOn() {
+				t.renewNow() // which tells the nodes
+			}
+			t.engine.client.allLost(lost)
+		}
 	}
 	return nil
 }

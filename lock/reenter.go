@@ -51,15 +51,16 @@ func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, *denial, error) 
 
 	h.mu.Lock()
 	over, reason, valid := h.over, h.reason, time.Now().Before(h.validity)
+	upgrade := e.upgrades(h) // its leases to write may have expired meanwhile
 	var l *Lease
-	if over == nil && valid {
+	if over == nil && valid && !upgrade {
 		deadline := h.validity
 		if !e.set.renew && wanted.Before(deadline) {
 			deadline = wanted
 		}
 		l = h.lease(e, start, deadline)
-		if asks || deadline.Before(h.dates.endAt) {
-			h.schedule()
+		if asks || h.dates.renewAt.IsZero() && h.renewing == nil || deadline.Before(h.dates.endAt) {
+			h.schedule() // it may be the first that is renewed
 		}
 	}
 	h.mu.Unlock()
@@ -73,6 +74,8 @@ func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, *denial, error) 
 			after()
 		}
 		return nil, nothing, h.fail("re-enter", h.lose(ReasonNotRenewed)) // unless it has been
+	case upgrade:
+		return nil, nothing, ErrUpgrade
 	}
 	return l, nothing, nil
 }
@@ -80,7 +83,7 @@ func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, *denial, error) 
 // suits returns an error if the owner of h, which is not over, must not re-enter by e.
 func (e *engine) suits(h *hold) error {
 	h.mu.Lock()
-	over, upgrade := h.over != nil, e.shared != nil && !e.reads() && h.reader
+	over, upgrade := h.over != nil, e.upgrades(h)
 	h.mu.Unlock()
 	switch {
 	case over:
@@ -96,6 +99,9 @@ func (e *engine) suits(h *hold) error {
 	}
 	return nil
 }
+
+// upgrades reports whether e writes, and the owner of h only reads. Called with h.mu held.
+func (e *engine) upgrades(h *hold) bool { return e.shared != nil && !e.reads() && h.reader }
 
 // permits returns how many slots a hold of a semaphore has.
 func permits(e *engine) int {

@@ -198,17 +198,6 @@ func (ct *contest) close(t *tenure) service {
 	return ct.serve(t, false)
 }
 
-// readOn turns t, in which nobody writes and some read, into a tenure that reads: it has given out
-// its last token. Goroutines that wait for it here ask the nodes. The nodes must be told. Called
-// with mu and t.mu held.
-func (ct *contest) readOn(t *tenure) {
-	t.reads = true
-	t.joining = &joining{closed: true} // the waiters are not known
-	t.reserve.top = t.reserve.last
-	ct.downgrade(t)
-	ct.disband(everybody)
-}
-
 // reserveTurns asks the nodes for the tokens up to last, and whether others wait.
 func (t *tenure) reserveTurns(last int64) redlock.Motion {
 	return redlock.Motion{

@@ -104,7 +104,7 @@ func (t *tenure) releaseCall(successor string, quiet bool, mark time.Duration, a
 	if t.run != nil {
 		r.Served = t.run.along
 	}
-	if !r.Undo && !t.reads {
+	if !r.Undo && !t.engine.reads() { // a node may not have heard of a downgrade
 		r.Token = t.reserve.last
 	}
 	t.mu.Unlock()

@@ -184,3 +184,22 @@ func TestOwnerIsGivenToAContextThatCarriesNone(t *testing.T) {
 		}
 	})
 }
+
+// A lease that is to be renewed is, though its owner's first lease was not, and lasts for as long or longer.
+func TestWhatReentersALeaseThatIsNotRenewedIsRenewed(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		for _, first := range []time.Duration{10 * time.Second, time.Minute} {
+			owner := lock.WithOwner(bg)
+			outer, err := p.mutex(lock.WithTTL(first), lock.WithoutWatchdog()).Lock(owner)
+			require.NoError(t, err)
+			inner, err := p.mutex(lock.WithTTL(10 * time.Second)).Lock(owner)
+			require.NoError(t, err)
+			<-outer.Done()
+			time.Sleep(2 * time.Minute)
+			require.NoError(t, inner.Err())
+			require.ErrorIs(t, outer.Unlock(bg), lock.ErrLost)
+			require.NoError(t, inner.Unlock(bg))
+		}
+	})
+}

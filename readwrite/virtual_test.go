@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -444,6 +445,48 @@ func TestADowngradeHasNoGapThoughANodeIsSilent(t *testing.T) {
 	})
 }
 
+// A node that has not heard of it until the release has the last writer's token for the next reader all the same.
+func TestANodeThatMissedTheDowngradeHasTheWritersTokenAfterTheRelease(t *testing.T) {
+	for _, rest := range []time.Duration{0, time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			keys, err := lua.NewKeys("lock", "config")
+			require.NoError(t, err)
+			b := &bubble{nodes: virtual.StartN(t, 3), keys: keys}
+			m := b.mutex(t, lock.WithTTL(10*time.Second), lock.WithMinHold(rest))
+			writing := must(t, m.Lock)
+			next := start(bg, m.Lock)
+			synctest.Wait()
+			unlock(t, writing)
+			next.granted(t, time.Now())
+			writing = next.lease
+			ctx, cancel := context.WithCancel(bg)
+			start(ctx, m.Lock) // for it there are tokens
+			synctest.Wait()
+			cancel()
+			synctest.Wait()
+			reading, err := m.RLock(writing.Context(bg))
+			require.NoError(t, err)
+			synctest.Wait()
+			late := b.nodes[2]
+			counter := func() string {
+				v, err := late.Memory().Get(keys.Token())
+				require.NoError(t, err)
+				return v
+			}
+			token := strconv.FormatInt(writing.Token(), 10)
+			require.Greater(t, counter(), token)
+			late.Refuse(func(args []string) bool { return slices.Contains([]string{"EVALSHA", "EVAL"}, args[0]) })
+			unlock(t, writing)
+			synctest.Wait()
+			late.Refuse(nil)
+			require.False(t, late.Memory().Exists(keys.Readers()))
+			unlock(t, reading)
+			synctest.Wait()
+			require.Equal(t, token, counter())
+		})
+	}
+}
+
 // What one node has not heard of, it hears with the next renewal.
 func TestANodeThatMissedTheDowngradeIsToldLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -497,6 +540,100 @@ func TestOneOfThoseWhoShareMayEndAlone(t *testing.T) {
 		require.ErrorIs(t, err, lock.ErrLocked)
 		unlock(t, first)
 		unlock(t, must(t, b.mutex(t).Lock))
+	})
+}
+
+// Nor is anybody kept from reading when an owner that still reads may not write any more.
+func TestOneThatMayNotWriteAnyMoreReadsOn(t *testing.T) {
+	const ttl = 10 * time.Second
+	for name, writes := range map[string]func(*testing.T, *lock.Client, context.Context) *lock.Lease{
+		"past its limit": func(t *testing.T, c *lock.Client, ctx context.Context) *lock.Lease {
+			w, err := readwrite.New(c, "config", lock.WithMaxHold(5*time.Second)).Lock(ctx)
+			require.NoError(t, err)
+			return w
+		},
+		"abandoned": func(t *testing.T, c *lock.Client, ctx context.Context) *lock.Lease {
+			w, err := readwrite.New(c, "config").Lock(ctx)
+			require.NoError(t, err)
+			work, cancel := context.WithCancel(ctx)
+			w.Context(work)
+			cancel()
+			return w
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubbles(t, func(t *testing.T, b *bubble) {
+				c, err := lock.NewClient(virtual.NewHost(b.nodes).Clients(t), lock.WithTTL(ttl))
+				require.NoError(t, err)
+				t.Cleanup(func() { _ = c.Close() })
+				m, other := readwrite.New(c, "config"), b.mutex(t)
+				owner := lock.WithOwner(bg)
+				writing := writes(t, c, owner)
+				reading := must(t, func(context.Context) (*lock.Lease, error) { return m.RLock(owner) })
+				waits := start(bg, other.RLock)
+				<-writing.Done()
+				waits.granted(t, time.Now())
+				require.NoError(t, reading.Err())
+				mine := must(t, m.RLock)
+				_, err = m.Lock(owner)
+				require.ErrorIs(t, err, lock.ErrUpgrade)
+				require.ErrorIs(t, writing.Unlock(bg), lock.ErrLost)
+				_, err = other.TryLock(bg)
+				require.ErrorIs(t, err, lock.ErrLocked)
+				time.Sleep(2 * ttl)
+				require.NoError(t, reading.Err())
+				unlock(t, waits.lease)
+				unlock(t, mine)
+				unlock(t, reading)
+				unlock(t, must(t, other.Lock))
+			})
+		})
+	}
+}
+
+// An owner that is about to write again when that happens reads on, too: meanwhile others may have come in.
+func TestOneThatReadsOnMayNotWriteAgainMeanwhile(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		c, err := lock.NewClient(virtual.NewHost(b.nodes).Clients(t), lock.WithTTL(10*time.Second))
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		owner := lock.WithOwner(bg)
+		writing, err := readwrite.New(c, "config", lock.WithTTL(5*time.Second), lock.WithoutWatchdog()).Lock(owner)
+		require.NoError(t, err)
+		reading, err := readwrite.New(c, "config", lock.WithTTL(5*time.Second)).RLock(owner)
+		require.NoError(t, err)
+		time.Sleep(time.Until(writing.Deadline()) - 50*time.Millisecond)
+		for _, n := range b.nodes {
+			n.SetDelay(40*time.Millisecond, 40*time.Millisecond)
+		}
+		again := start(owner, readwrite.New(c, "config", lock.WithTTL(time.Minute)).Lock) // asks the nodes for its TTL
+		<-writing.Done()
+		require.False(t, again.over())
+		<-again.done
+		require.ErrorIs(t, again.err, lock.ErrUpgrade)
+		require.NoError(t, reading.Err())
+		unlock(t, must(t, b.mutex(t).RLock))
+		unlock(t, reading)
+	})
+}
+
+// But if the name is to rest after an expiry, nobody comes in as long as the owner reads.
+func TestWhoMustNotWriteAnyMoreKeepsOthersOutWhereTheNameIsToRest(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		c, err := lock.NewClient(virtual.NewHost(b.nodes).Clients(t), lock.WithTTL(10*time.Second), lock.WithRest(time.Minute))
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		owner := lock.WithOwner(bg)
+		writing, err := readwrite.New(c, "config", lock.WithMaxHold(5*time.Second)).Lock(owner)
+		require.NoError(t, err)
+		reading, err := readwrite.New(c, "config").RLock(owner)
+		require.NoError(t, err)
+		<-writing.Done()
+		time.Sleep(20 * time.Second)
+		require.NoError(t, reading.Err())
+		_, err = b.mutex(t).TryRLock(bg)
+		require.ErrorIs(t, err, lock.ErrLocked)
+		unlock(t, reading)
 	})
 }
 

@@ -38,7 +38,7 @@ var rooms = []room{
 	{"How is a lock taken at the nodes, and why is it refused?", []string{"attempt.go", "deny.go"}},
 	{"How does a lease end?", []string{"unlock.go", "release.go", "parting.go", "downgrade.go", "close.go"}},
 	{"Who is next in this process, and where does a token come from?", []string{"handover.go", "join.go", "hear.go", "carry.go", "pass.go", "run.go", "serve.go", "relay.go", "service.go", "reserve.go", "elsewhere.go"}},
-	{"How is a tenure kept, and where is a loss decided?", []string{"loss.go", "verdict.go", "restore.go", "renew.go", "extend.go", "recovery.go", "probe.go"}},
+	{"How is a tenure kept, and where is a loss decided?", []string{"loss.go", "verdict.go", "restore.go", "renew.go", "extend.go", "mode.go", "recovery.go", "probe.go"}},
 	{"Who waits in this process?", []string{"line.go", "advance.go", "lead.go", "wake.go", "over.go", "tidy.go"}},
 	{"What are the nodes told about a tenure?", []string{"vacate.go", "linger.go", "repair.go", "note.go", "slots.go", "gone.go"}},
 	{"Who is told about events?", []string{"audience.go", "profile.go", "about.go"}},
