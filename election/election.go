@@ -47,7 +47,7 @@ func (e *Election) Name() string { return e.mutex.Name() }
 type Term struct {
 	Candidate string
 	Token     int64     // the term's number, a fencing token: greater than that of every term before
-	Since     time.Time // when it began, as far as this process's clock can tell
+	Since     time.Time // when it began, as far as this process's clock can tell; zero: not known
 	Hold      string    // the id of the leader's hold, as it stands in Redis
 }
 

@@ -30,7 +30,8 @@ const (
 // Leader tells who leads, as a quorum of nodes sees it. The error is [ErrNoLeader] if nobody does,
 // and wraps [lock.ErrNoQuorum] if too few nodes can tell. The candidate is the note of the lock's holder,
 // which is a leader's name. It is empty if the nodes were not reached when the leader wrote its name: it
-// writes it again with its next renewal, after a third of the TTL.
+// writes it again with its next renewal, after a third of the TTL. Since is zero then, because the leader
+// writes both together.
 func (e *Election) Leader(ctx context.Context) (Term, error) {
 	if e.invalid != nil {
 		return Term{}, e.invalid
@@ -56,13 +57,17 @@ func (e *Election) Leader(ctx context.Context) (Term, error) {
 	if !s.Held {
 		return Term{}, fmt.Errorf("election %q: no quorum of nodes has the same leader: %w", e.Name(), lock.ErrNoQuorum)
 	}
-	return Term{Candidate: s.Note, Token: s.Token, Since: time.Now().Add(-s.HeldFor), Hold: s.Holder}, nil
+	term := Term{Candidate: s.Note, Token: s.Token, Hold: s.Holder}
+	if s.HeldFor > 0 { // else no node can tell: its beginning stands beside the name, and was lost with it
+		term.Since = time.Now().Add(-s.HeldFor)
+	}
+	return term, nil
 }
 
 // Watch reports who leads now, and then each change: a new leader, [ErrNoLeader] when there is no
 // leader any more, and an error that wraps [lock.ErrNoQuorum] when too few nodes can tell for a
 // while; after that the leader is reported again. So is one whose candidate was empty, as soon as it is
-// known; the hold is the same then. It ends with ctx, with the loop, and after any
+// known, and with it Since; the hold is the same then. It ends with ctx, with the loop, and after any
 // other error. It looks five times per second, so it may miss a term that is shorter than that.
 //
 //	for term, err := range e.Watch(ctx) {

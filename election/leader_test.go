@@ -73,10 +73,13 @@ func TestAHolderThatIsNoCandidateHasNoName(t *testing.T) {
 		observer := w.candidate("")
 		lease, err := reentrant.New(observer.locks, "scheduler").Lock(bg)
 		require.NoError(t, err)
-		term, err := observer.Leader(bg)
-		require.NoError(t, err)
-		require.Empty(t, term.Candidate)
-		require.Equal(t, lease.ID(), term.Hold)
+		for range 2 { // the second look is later, and the term is the same
+			term, err := observer.Leader(bg)
+			require.NoError(t, err)
+			require.Empty(t, term.Candidate)
+			require.Equal(t, lease.ID(), term.Hold)
+			require.Zero(t, term.Since, "when it began is not known")
+		}
 		require.NoError(t, lease.Unlock(bg))
 	})
 }
@@ -188,6 +191,7 @@ func TestWatchTellsANameThatIsKnownLater(t *testing.T) {
 			}
 		}
 		refuse(virtual.Script(lua.Note{}.Call().Script().SHA))
+		start := time.Now()
 		ran := w.candidate("first").run(ctx, follow)
 		observer := w.candidate("")
 		changes, over := watch(ctx, observer.Election)
@@ -197,6 +201,7 @@ func TestWatchTellsANameThatIsKnownLater(t *testing.T) {
 		require.Len(t, all, 1)
 		require.NoError(t, all[0].err)
 		require.Empty(t, all[0].term.Candidate)
+		require.Zero(t, all[0].term.Since, "when it began is told with the name")
 		nameless := all[0].term
 
 		time.Sleep(ttl/3 + time.Second) // a renewal, and a look
@@ -206,6 +211,7 @@ func TestWatchTellsANameThatIsKnownLater(t *testing.T) {
 		require.Equal(t, "first", all[0].term.Candidate)
 		require.Equal(t, nameless.Hold, all[0].term.Hold)
 		require.Equal(t, nameless.Token, all[0].term.Token)
+		require.WithinDuration(t, start, all[0].term.Since, 5*time.Millisecond)
 		term, err := observer.Leader(bg)
 		require.NoError(t, err)
 		require.Equal(t, "first", term.Candidate)

@@ -3,6 +3,14 @@ package main
 // electionMutants are bugs in how a leader is elected, and in what is told about it.
 var electionMutants = []Mutant{
 	{
+		Name:    "a term whose beginning is not known begins with each look",
+		File:    "election/leader.go",
+		Old:     "if s.HeldFor > 0 {",
+		New:     "if s.HeldFor >= 0 {",
+		Package: "election",
+		Tests:   "^TestAHolderThatIsNoCandidateHasNoName$",
+	},
+	{
 		Name:    "the leadership ends with Run's context, not with the work",
 		File:    "election/work.go",
 		Old:     "lease.Context(context.WithoutCancel(parent))",
