@@ -19,7 +19,7 @@ func (e *engine) denied(b *redlock.Ballot) *denial {
 		d.split = &splitError{votes: votes, slots: true}
 		return d
 	}
-	holders := make(map[string]int, 1)
+	holders := make(map[string]named, 1)
 	failed, pending, foreign := 0, 0, 0
 	for i := range g.Size() {
 		a := b.Answer(i)
@@ -56,7 +56,7 @@ func (e *engine) denied(b *redlock.Ballot) *denial {
 
 // sees records in d who has the lock, according to one more node's answer. It reports whether the
 // lock is one with which this one cannot work together.
-func (e *engine) sees(d *denial, holders map[string]int, a redlock.Answer) (foreign bool) {
+func (e *engine) sees(d *denial, holders map[string]named, a redlock.Answer) (foreign bool) {
 	if a.Vote != redlock.No {
 		return false
 	}
@@ -71,16 +71,20 @@ func (e *engine) sees(d *denial, holders map[string]int, a redlock.Answer) (fore
 	if seen.Reads {
 		who = readers // together they are in the way, whichever of them a node has named
 	}
-	holders[who]++
-	if n := holders[who]; n >= d.nodes {
+	together := holders[who].by(seen.TTL)
+	holders[who] = together
+	left := together.ttl
+	if seen.Reads && e.numbered != nil { // of several holds of permits, each node names the one that ends first there
+		one := holders[seen.Holder].by(seen.TTL)
+		holders[seen.Holder] = one
+		left = one.ttl
+	}
+	if n := together.nodes; n >= d.nodes {
 		d.nodes = n
 		if d.holder != seen.Holder {
 			d.about = description{}
-			if !seen.Reads {
-				d.ttl = seen.TTL
-			}
 		}
-		d.holder, d.ttl = seen.Holder, max(d.ttl, seen.TTL)
+		d.holder, d.ttl = seen.Holder, left
 		if about := describe(seen.Noted); about != (description{}) {
 			d.about = about
 		}
@@ -88,6 +92,21 @@ func (e *engine) sees(d *denial, holders map[string]int, a redlock.Answer) (fore
 	}
 	family, ours := kind.FamilyOf(seen.Holder)
 	return ours && family != e.kind.Family()
+}
+
+// named is what nodes say of a holder, or of all readers.
+type named struct {
+	nodes int           // that have named it
+	ttl   time.Duration // the longest that one of them has it for
+}
+
+// by is n with one more node.
+func (n named) by(ttl time.Duration) named {
+	if n.nodes == 0 || ttl > n.ttl {
+		n.ttl = ttl
+	}
+	n.nodes++
+	return n
 }
 
 // free returns how long it takes until a quorum of nodes may be free, as far as a lost ballot tells, or 0.
@@ -149,7 +168,7 @@ func (e *engine) mistaken(other kind.Family) error {
 func (e *engine) cutOff(b *redlock.Ballot) *denial {
 	answers, votes := b.SoFar()
 	d := &denial{cut: votes}
-	holders := make(map[string]int, 1)
+	holders := make(map[string]named, 1)
 	for _, a := range answers {
 		e.sees(d, holders, a)
 	}

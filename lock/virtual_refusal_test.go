@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/readwrite"
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
@@ -320,6 +321,79 @@ func TestSplitVotesAreToldAsSuch(t *testing.T) {
 		e := refused(t, err, lock.ErrLocked, lock.ErrNoQuorum)
 		require.NotEmpty(t, e.Holder)
 		require.ErrorContains(t, err, "rivals split the votes")
+	})
+}
+
+// A node to which a release has yet to come, and the holder's acquisition too, names the hold before. How much longer that
+// one would last says nothing about the holder.
+func TestTheTTLInAnErrorIsThatOfTheHolder(t *testing.T) {
+	const uuid = "9f1c6a0e-21c1-4b4e-8a2f-1f8f5f3a7a10:"
+	type named struct {
+		id  string
+		ttl time.Duration
+	}
+	const holder, before = uuid + "8", uuid + "7"
+	const lasts = 5 * time.Second
+	for name, answers := range map[string][]named{ // in the order in which they come; a quorum decides
+		"another hold is named first":  {{before, 30 * time.Second}, {holder, lasts}, {holder, lasts}},
+		"another hold is named second": {{holder, lasts}, {before, 30 * time.Second}, {holder, 2 * time.Second}},
+		"another hold is named last":   {{holder, lasts}, {holder, 2 * time.Second}, {before, 30 * time.Second}},
+		"the other hold ends first":    {{holder, lasts}, {before, 2 * time.Second}, {holder, 2 * time.Second}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{5}, func(t *testing.T, w *world) {
+				p := w.process()
+				for i, n := range w.nodes {
+					n.SetDelay(0, time.Duration(i)*time.Millisecond)
+					if i < len(answers) {
+						n.Memory().HSet(keys.Lock, answers[i].id, "1")
+						n.Memory().SetTTL(keys.Lock, answers[i].ttl)
+					} else {
+						n.Silence(true)
+					}
+				}
+				_, err := p.mutex().TryLock(bg)
+				e := refused(t, err, lock.ErrLocked, lock.ErrNoQuorum)
+				require.Equal(t, holder, e.Holder)
+				require.LessOrEqual(t, e.TTL, lasts)
+				require.GreaterOrEqual(t, e.TTL, lasts-tryBound, "as long as any node has it")
+			})
+		})
+	}
+	t.Run("permits, of which each node names those that end first there", func(t *testing.T) {
+		inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+			p := w.process()
+			p.Cut(0, true)
+			short, err := p.permits(3, lock.WithTTL(lasts), lock.WithoutWatchdog()).TryAcquire(bg, 1)
+			require.NoError(t, err)
+			_, err = w.process().permits(3).TryAcquire(bg, 2)
+			require.NoError(t, err)
+			synctest.Wait()
+			for i, n := range w.nodes {
+				n.SetDelay(0, time.Duration(i)*time.Millisecond)
+			}
+			_, err = w.process().permits(3).TryAcquire(bg, 2)
+			e := refused(t, err, lock.ErrLocked, lock.ErrNoQuorum)
+			require.Equal(t, short.ID(), e.Holder)
+			require.LessOrEqual(t, e.TTL, lasts)
+		})
+	})
+	t.Run("those who read, after a writer", func(t *testing.T) {
+		inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+			reader, err := readwrite.New(w.process().locks, "orders").RLock(bg)
+			require.NoError(t, err)
+			synctest.Wait()
+			w.nodes[0].Flush()
+			w.nodes[0].Memory().HSet(keys.Lock, before+"w", "1")
+			w.nodes[0].Memory().SetTTL(keys.Lock, 10*defaultTTL)
+			for i, n := range w.nodes {
+				n.SetDelay(0, time.Duration(i)*time.Millisecond)
+			}
+			_, err = readwrite.New(w.process().locks, "orders").TryLock(bg)
+			e := refused(t, err, lock.ErrLocked, lock.ErrNoQuorum)
+			require.Equal(t, reader.ID(), e.Holder)
+			require.LessOrEqual(t, e.TTL, defaultTTL)
+		})
 	})
 }
 

@@ -163,6 +163,22 @@ var lockAttemptMutants = []Mutant{
 		Tests:   "^TestAGrantThatAnotherTrialKeepsUntilTheEndIsNoRefusal$",
 	},
 	{
+		Name:    "what is left of a hold counts for another",
+		File:    "lock/deny.go",
+		Old:     "together := holders[who].by(seen.TTL)",
+		New:     "together := holders[who].by(max(d.ttl, seen.TTL))",
+		Package: "lock",
+		Tests:   "^TestTheTTLInAnErrorIsThatOfTheHolder$",
+	},
+	{
+		Name:    "what is left of permits is told of those that end first",
+		File:    "lock/deny.go",
+		Old:     "if seen.Reads && e.numbered != nil {",
+		New:     "if false {",
+		Package: "lock",
+		Tests:   "^TestTheTTLInAnErrorIsThatOfTheHolder$",
+	},
+	{
 		Name:    "one node of another kind decides",
 		File:    "lock/deny.go",
 		Old:     "foreign >= g.Quorum() {",
