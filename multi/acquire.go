@@ -92,11 +92,33 @@ func (a *acquisition) lock() error {
 
 // tryLock asks once.
 func (a *acquisition) tryLock() error {
+	began := time.Now()
 	_, err := a.ask()
+	if err == nil {
+		err = a.overdue(time.Since(began))
+	}
 	if err != nil {
 		a.giveBack(0)
 	}
 	return err
+}
+
+// overdue is the error of a TryLock that has got every lock, but so late that a lease was over by then, or nil.
+func (a *acquisition) overdue(waited time.Duration) error {
+	i := a.lost()
+	if i == len(a.locks) {
+		return nil
+	}
+	err := a.leases[i].Err()
+	var over *lock.LeaseError
+	switch {
+	case errors.Is(err, lock.ErrClosed):
+		err = lock.ErrClosed
+	case a.leases[i].Count() == 1 && errors.As(err, &over): // else it re-entered a hold of the caller's, which is lost
+		// It is like a single lock that is granted too late, and no ErrLost: the caller has lost nothing.
+		err = fmt.Errorf("%w in time: its lease was over before the other locks were granted: %v", lock.ErrNoQuorum, over.Reason)
+	}
+	return &lock.AcquireError{Name: a.locks[i].Name(), Waited: waited, Err: err}
 }
 
 // ask tries to take all locks that are not held. It returns the first refused lock in the order,

@@ -107,7 +107,7 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 // TryLock takes the locks if all of them are free, and does not wait for another owner. Unless an
 // argument or option is invalid, the error is the [*lock.AcquireError] of the first lock, in the
 // order of names, that was refused: a [lock.ErrLocked] if others have it, and a [lock.ErrNoQuorum]
-// if too few nodes can be asked. Then everything has been given back. TryLock takes as long as the slowest TryLock of the locks, plus a
+// if too few nodes can be asked, or if its lease was over before the last lock was granted. Then everything has been given back. TryLock takes as long as the slowest TryLock of the locks, plus a
 // few node timeouts for giving back if nodes do not answer.
 func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	a, err := m.acquisition(ctx, false)

@@ -260,6 +260,45 @@ func TestWhatIsLostDuringTheWaitIsTakenAgain(t *testing.T) {
 	})
 }
 
+// Nodes of another lock may answer so late that a lease is over by then. What TryLock returns is held.
+func TestTryLockReturnsNothingThatIsOver(t *testing.T) {
+	const short, slow = 300 * time.Millisecond, 600 * time.Millisecond
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		other := newWorld(t, 1)
+		c, d := w.client(), other.client(lock.WithNodeTimeout(time.Second))
+		brief := reentrant.New(c, "a", lock.WithTTL(short), lock.WithoutWatchdog())
+		both := multi.New(reentrant.New(d, "b"), brief)
+		refused := func(ctx context.Context, is, isNot error) *lock.AcquireError {
+			t.Helper()
+			other.nodes[0].SetDelay(0, slow)
+			defer other.nodes[0].SetDelay(0, 0)
+			l, err := both.TryLock(ctx)
+			require.ErrorIs(t, err, is)
+			require.Nil(t, l)
+			require.NotErrorIs(t, err, isNot)
+			require.NotErrorIs(t, err, lock.ErrLocked)
+			var e *lock.AcquireError
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, "a", e.Name)
+			require.Equal(t, slow, e.Waited)
+			other.requireFree("b")
+			return e
+		}
+		// Trying again helps: no lease is lost that the caller had.
+		_ = refused(bg, lock.ErrNoQuorum, lock.ErrLost)
+		w.requireFree("a")
+
+		owner := lock.EnsureOwner(bg)
+		earlier, err := brief.TryLock(owner)
+		require.NoError(t, err)
+		_ = refused(owner, lock.ErrLost, lock.ErrNoQuorum)
+		require.ErrorIs(t, earlier.Unlock(bg), lock.ErrLost)
+
+		time.AfterFunc(short/2, func() { _ = c.Close() })
+		_ = refused(bg, lock.ErrClosed, lock.ErrNoQuorum)
+	})
+}
+
 // A call waits for nodes that are down, too, and holds what is before meanwhile.
 func TestLockWaitsForAQuorum(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {

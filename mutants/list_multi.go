@@ -159,6 +159,14 @@ var multiMutants = []Mutant{
 		Tests:   "^TestCancellationAtAnyMomentGivesEverythingBack$",
 	},
 	{
+		Name:    "a TryLock returns what was lost while it asked",
+		File:    "multi/acquire.go",
+		Old:     "		err = a.overdue(time.Since(began))\n",
+		New:     "		_ = a.overdue(time.Since(began))\n",
+		Package: "multi",
+		Tests:   "^TestTryLockReturnsNothingThatIsOver$",
+	},
+	{
 		Name: "a TryLock that is refused keeps what it has",
 		File: "multi/acquire.go",
 		Old: `	if err != nil {
