@@ -19,8 +19,13 @@ import (
 // NewClient creates a client for nodes: one Redis, or N independent ones of which a quorum of N/2+1
 // must agree. A node is a plain client, a Sentinel failover client or a ClusterClient, with any
 // options; the lock client never closes it. A Ring is refused: when one of its servers fails, it
-// moves names to another server, even if they are locked. Hooks of plain clients and failover
-// clients (AddHook) do not see the commands of locks, which are sent with their own time limits.
+// moves names to another server, even if they are locked.
+//
+// Hooks (AddHook) do not see the commands of locks, whenever they were added: the commands are sent by
+// copies of the clients with their own time limits, to which go-redis does not copy hooks. There are
+// two exceptions. The client makes the connections, so a hook that dials sees them. A hook of a ClusterClient
+// sees commands whose server the ClusterClient does not know yet: it must not send them twice or
+// hold them up. To observe locks, use [WithObserver].
 //
 // NewClient connects to the nodes. It succeeds if a quorum answers, logs which nodes are missing,
 // and connects to them once they can be reached. A Cluster counts if any of its masters answers;

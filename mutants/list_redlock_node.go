@@ -3,6 +3,14 @@ package main
 // redlockNodeMutants are bugs in what is known of a node: who it is, and whether it answers.
 var redlockNodeMutants = []Mutant{
 	{
+		Name:    "hooks of the user's client see what callers send themselves",
+		File:    "redlock/node.go",
+		Old:     "n.quick = n.watch(c.WithTimeout(timeout))",
+		New:     "n.quick = c",
+		Package: "lock",
+		Tests:   "^TestNoHookSeesTheCommandsOfLocks$",
+	},
+	{
 		Name:    "a Cluster that is asked for longer is asked as often",
 		File:    "redlock/handshake.go",
 		Old:     "longest = max(longest, n.patience())",

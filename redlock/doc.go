@@ -7,7 +7,8 @@
 //   - A [Ballot] is decided as soon as a quorum says yes or no quorum is possible any more. A node
 //     that is silent for the node timeout counts as a no, so a stuck node causes no visible delay.
 //   - Every command is sent once, whatever retries, timeouts and contexts the user's clients are
-//     configured with.
+//     configured with. Hooks of these clients do not see it, except for a command that a ClusterClient
+//     has to route because its server is not known yet: such a hook must not send it twice.
 //   - A [Footprint] knows which nodes have, or may have, the key of a hold. When the hold ends, the
 //     key is removed from each of them. For nodes that do not confirm, removal continues in the
 //     background until the key's TTL has passed (I5). If a command that creates the key may still
