@@ -9,7 +9,8 @@ import (
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
-// Extend makes the lease valid for at least ttl from now; it never shortens it. It also works on
+// Extend makes the lease valid for ttl, less what is allowed for clock drift, counted from before the
+// request was sent; [Lease.Deadline] tells until when. It never shortens the lease. It also works on
 // fixed leases, and while the watchdog renews. The error wraps [ErrLost] or [ErrReleased] if the
 // lease is over, and [ErrNoQuorum] if too few nodes answered. In the latter case the lease is valid
 // until its old Deadline, and trying again is worthwhile.

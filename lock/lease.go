@@ -46,7 +46,8 @@ func (l *Lease) ID() string {
 }
 
 // Token is the fencing token: greater than that of every earlier hold of this name, and the same
-// for every re-entry of one hold. A resource that remembers the greatest token it has seen, and
+// for every re-entry of one hold. A hold that only reads has the last writer's token instead; see
+// package readwrite. A resource that remembers the greatest token it has seen, and
 // refuses smaller ones, is safe from a holder that was paused and does not yet know that it has
 // lost the lock.
 func (l *Lease) Token() int64 {

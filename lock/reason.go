@@ -75,7 +75,7 @@ func (r Reason) end() error {
 // [ErrNoQuorum] or any other error that is its Err. [Lease.Err], [Lease.Extend] and [Lease.Unlock]
 // return it, and it is the cause of the contexts of [Lease.Context].
 type LeaseError struct {
-	Op     string // "extend", "re-enter" or "unlock"; "" of [Lease.Err] and in causes of contexts
+	Op     string // "extend", "re-enter", "unlock" or "downgrade"; "" of [Lease.Err] and in causes of contexts
 	Name   string // of the lock
 	Hold   string // the hold's id
 	Err    error

@@ -8,12 +8,13 @@ import (
 
 // Shutdown ends the client gracefully. From now on no lock is granted, and every waiting Lock ends
 // with [ErrClosed]. Leases stay valid and renewed, and may be re-entered, until they are released
-// or lost: Shutdown does not end their contexts, so tell work that would go on for ever to stop. Once
+// or lost: Shutdown does not end their contexts, so tell work that would go on forever to stop. Once
 // none is left, or when ctx ends, Shutdown calls [Client.Close].
 //
 // It returns nil if every lease had ended by itself. If ctx ended first, the remaining leases have
 // been taken from their holders, and the error wraps ctx's error, and Close's error if there was
-// one. If another goroutine's Close or Shutdown took them meanwhile, the error wraps ErrClosed. A Lock or TryLock that begins after Shutdown fails with ErrClosed.
+// one. If another goroutine's Close or Shutdown took them meanwhile, the error wraps ErrClosed. A Lock or
+// TryLock that begins after Shutdown fails with ErrClosed, unless it re-enters.
 func (c *Client) Shutdown(ctx context.Context) error {
 	c.mu.Lock()
 	c.drain()

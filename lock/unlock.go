@@ -12,14 +12,19 @@ const (
 )
 
 // Unlock ends the lease; with the last lease of a hold, the lock is free. Before the last one no
-// node is told, and Unlock fails only if the lease is over. It ignores ctx's cancellation, so that
-// a cancelled request still gives its lock back, and takes no longer than a few node timeouts.
+// node is told, and Unlock fails only if the lease is over. There is one exception: with the last
+// lease to write of an owner that still reads, all nodes are told, so Unlock takes a round trip and
+// may fail with [ErrNoQuorum]. The owner reads on, and the nodes are told again with the next renewal.
+//
+// Unlock ignores ctx's cancellation, so that a cancelled request still gives its lock back, and takes
+// no longer than a few node timeouts.
 //
 // If another goroutine of this process waits for the lock, it usually has the lock next, and no
 // node is told. Otherwise Unlock returns nil if a quorum of nodes confirmed. The error wraps
 // [ErrLost] if the lease was lost before, [ErrReleased] on a second call, and [ErrNoQuorum] if too
-// few nodes confirmed. In the last case, the release is tried again in the background until the client is
-// closed, and the lock ends with its TTL at the latest. The lease is over in any case.
+// few nodes confirmed. In the last case, the release is tried again in the background, and the lock
+// ends with its TTL at the latest. That goes on for little more than a TTL, or longer at a node where
+// a command that creates the key may still arrive; [Client.Close] ends it. The lease is over in any case.
 func (l *Lease) Unlock(ctx context.Context) error {
 	if l.hold == nil {
 		return ErrNotHeld
