@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// lookEvery is how often Watch looks. Only the next candidate is told that a hold has ended,
+	// lookEvery is the longest pause between two looks of Watch. Only the next candidate is told that a hold has ended,
 	// and a watcher is not a candidate.
 	lookEvery = 200 * time.Millisecond
 	// unsureFor is how many looks in a row may find too few nodes before Watch reports that:
@@ -68,7 +68,7 @@ func (e *Election) Leader(ctx context.Context) (Term, error) {
 // leader any more, and an error that wraps [lock.ErrNoQuorum] when too few nodes can tell for a
 // while; after that the leader is reported again. So is one whose candidate was empty, as soon as it is
 // known, and with it Since; the hold is the same then. It ends with ctx, with the loop, and after any
-// other error. It looks five times per second, so it may miss a term that is shorter than that.
+// other error. It pauses for up to 0.2 s between looks, so it may miss a shorter term.
 //
 //	for term, err := range e.Watch(ctx) {
 //		switch {
