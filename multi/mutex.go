@@ -29,10 +29,12 @@ var errNone = errors.New("multi: there is no lock to take")
 
 // New returns the mutex of all these locks, in whatever order they are given. They may be of
 // different kinds and clients. New talks to no node; an empty list or a nil lock is the error of
-// the first call.
+// every call.
 //
 // A lock that is given twice, or two locks of one name on one client, are one lock: the second is a
-// re-entry of the first. Of a read-write lock, the writer is taken before the reader, who may not become one
+// re-entry of the first. If it cannot be one, every call fails: with [lock.ErrKind] if they are of kinds
+// that do not work together, and with another error if they are different numbers of permits of one
+// semaphore. Of a read-write lock, the writer is taken before the reader, who may not become one
 // ([lock.ErrUpgrade]); the writer alone does. Locks of one name on different nodes work, but see the
 // package documentation.
 func New(locks ...lock.Locker) *Mutex {
@@ -107,8 +109,11 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 // TryLock takes the locks if all of them are free, and does not wait for another owner. Unless an
 // argument or option is invalid, the error is the [*lock.AcquireError] of the first lock, in the
 // order of names, that was refused: a [lock.ErrLocked] if others have it, and a [lock.ErrNoQuorum]
-// if too few nodes can be asked, or if its lease was over before the last lock was granted. Then everything has been given back. TryLock takes as long as the slowest TryLock of the locks, plus a
-// few node timeouts for giving back if nodes do not answer.
+// if too few nodes can be asked, or if its lease was over before the last lock was granted. Then
+// everything has been given back.
+//
+// TryLock takes as long as the slowest TryLock of the locks, plus a few node timeouts for giving back
+// if nodes do not answer. Locks of one name are tried one after another, so their times add up.
 func (m *Mutex) TryLock(ctx context.Context) (*Lease, error) {
 	a, err := m.acquisition(ctx, false)
 	if err != nil {

@@ -2,6 +2,7 @@ package multi_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -187,5 +188,30 @@ func TestAWriterIsTakenBeforeAReaderOfTheSameLock(t *testing.T) {
 			require.NoError(t, l.Unlock(bg))
 		}
 		w.requireFree("a", "b")
+	})
+}
+
+// Locks of one name on one client would have to be re-entries of the first.
+func TestLocksOfOneNameThatAreNoReentryFail(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		c := w.client()
+		permits := semaphore.New(c, "a", 5)
+		refused := func(kind bool, locks ...lock.Locker) {
+			t.Helper()
+			m := multi.New(locks...)
+			for _, take := range []func(context.Context) (*multi.Lease, error){m.Lock, m.TryLock} {
+				l, err := take(bg)
+				require.Error(t, err)
+				require.Nil(t, l)
+				require.NotErrorIs(t, err, lock.ErrLocked, "waiting would not help")
+				require.Equal(t, kind, errors.Is(err, lock.ErrKind), err.Error())
+			}
+			w.requireFree("a")
+		}
+		refused(false, permits.Locker(1), permits.Locker(2))
+		refused(true, reentrant.New(c, "a"), permits.Locker(1))
+		refused(true, reentrant.New(c, "a"), readwrite.New(c, "a"))
+		refused(true, permits.Locker(1), readwrite.New(c, "a"))
+		require.NoError(t, tryAll(bg, t, multi.New(reentrant.New(c, "a"), fair.New(c, "a"))).Unlock(bg))
 	})
 }
