@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/semaphore"
 )
 
@@ -118,5 +119,24 @@ func TestSlotsAboveTheSmallerNumberDrain(t *testing.T) {
 		q := requireGranted(t, waits)
 		require.Equal(t, []int{0}, q.Slots())
 		release(t, p, q)
+	})
+}
+
+// The order of the queue counts for both numbers: whoever waits with the smaller one, for a slot below it, keeps out those
+// behind it who could have others.
+func TestAWaiterWithTheSmallerNumberIsNotOvertaken(t *testing.T) {
+	everywhere(t, func(t *testing.T, r *rig) {
+		large, small := r.semaphore(t, 4), r.semaphore(t, 2)
+		held := take(t, r.semaphore(t, 2), 2)
+		first := acquire(bg, small, 1)
+		requireWaiting(t, small, 1)
+		second := acquire(bg, large, 1)
+		requireWaiting(t, large, 2)
+		requireWaits(t, first)
+		requireWaits(t, second)
+		_, err := r.semaphore(t, 4).TryAcquire(bg, 1)
+		require.ErrorIs(t, err, lock.ErrLocked)
+		release(t, held)
+		release(t, requireGranted(t, first), requireGranted(t, second))
 	})
 }

@@ -14,14 +14,15 @@
 // First come, first served, across all processes. Small requests do not overtake a big one.
 // Requests at the head of the queue enter together as long as there is room for all of them, and if
 // the head gives up, the requests behind it enter at once. If there are many, the first sixteen do,
-// and each that is in lets in the next one. TryAcquire overtakes nobody. All n permits of a request
-// are taken at once, or none.
+// and each that is in lets in the next one. TryAcquire overtakes nobody who has a place in the
+// queue. All n permits of a request are taken at once, or none.
 //
 // As long as no other process waits, a process passes its permits on. A permit that is given back
 // goes to the process's first waiter, without a command, if that one wants as many permits with the
 // same options; otherwise nobody gets it this way. Meanwhile the process asks the nodes at least
 // every 50 ms whether others wait. So a waiter in another process is overtaken for at most that
-// long and a round trip, and then its place in the queue counts.
+// long and a round trip, and then its place in the queue counts. In turn, its own waiters may have no
+// place for up to 50 ms while it has all permits, and a TryAcquire elsewhere may overtake them.
 //
 // # Slots
 //
@@ -46,6 +47,10 @@
 // out no slots above it. Once the last program with the larger number and its permits are gone, the
 // smaller number is the limit.
 //
+// The queue is the same for both numbers. A waiter with the smaller number that is first, and finds all
+// slots below that number taken, keeps out all who are behind it, even if higher slots are free. So if the number
+// grows, the new permits may stay idle until no program with the smaller one waits any more.
+//
 // # Many nodes
 //
 // Counting permits by majority is unsound: with three nodes and two permits, the majorities {A,B},
@@ -63,7 +68,7 @@
 // release gives back what this hold has, which is nothing once another hold has the slot. An
 // extension succeeds only where the hold still has exactly the slots it was granted. A command that
 // would create a hold again is refused after its release. A node that lost a part of what it knew
-// of the permits gives out none until the others have ended. As for all locks, the condition is
+// of the permits gives out none until all holds that it still has have ended. As for all locks, the condition is
 // that a quorum keeps what it acknowledged, or that [lock.WithRestartGuard] is used.
 //
 // # When to use it

@@ -28,7 +28,7 @@ type Slot struct {
 	Holder  string        // hold id; several slots may have the same
 	Label   string        // of the holder's process, see lock.WithLabel; "": none is known
 	Note    string        // see lock.WithNote; "": none is known
-	HeldFor time.Duration // by a node's clock; 0: not known
+	HeldFor time.Duration // how long the holder's process has had the permits, by a node's clock; 0: not known
 	TTL     time.Duration // remaining on a quorum
 	Token   int64         // the holder's token, or the last one that its process has reserved to pass the permit on; 0: its nodes differ
 }

@@ -31,7 +31,7 @@ func (p *Permit) lease() *lock.Lease {
 // Slots returns the numbers of the permits, from 0 to the number of permits less one, in ascending
 // order. Nobody else has one of them until the Permit is over. Low numbers are preferred, so if few
 // permits are in use, their numbers are low; over several nodes, processes that ask at the same moment may get
-// numbers that are higher than necessary, by 64 at the most for a single permit.
+// numbers that are higher than necessary, as each may pass over up to 63 free ones.
 func (p *Permit) Slots() []int { return engine.SlotsOf(p.lease()) }
 
 // ID is the hold id, as it stands in Redis and as Inspect shows it. If the permits were passed on
@@ -62,8 +62,8 @@ func (p *Permit) Done() <-chan struct{} { return p.lease().Done() }
 // [lock.ErrReleased].
 func (p *Permit) Err() error { return p.lease().Err() }
 
-// Extend makes the permit valid for at least ttl from now; it never shortens it. See
-// [lock.Lease.Extend].
+// Extend makes the permit valid for ttl, less what is allowed for clock drift, counted from before
+// the request was sent; it never shortens it. See [lock.Lease.Extend].
 func (p *Permit) Extend(ctx context.Context, ttl time.Duration) error {
 	return p.lease().Extend(ctx, ttl)
 }

@@ -23,7 +23,7 @@ type Semaphore struct {
 }
 
 // New returns the semaphore called name, with this number of permits. It talks to no node; an
-// invalid name, number or option is the error of the first call. Programs should agree on the
+// invalid name, number or option is the error of every call. Programs should agree on the
 // number of permits. While they do not, because it is being changed, the larger one is the limit
 // (see the package).
 func New(c *lock.Client, name string, permits int, opts ...lock.Option) *Semaphore {
@@ -39,7 +39,7 @@ func (s *Semaphore) Permits() int { return s.permits }
 // Acquire blocks until it has n permits or ctx is done. All n are taken at once, in the order of
 // the requests of all processes: later small requests do not overtake a big one. ctx limits only
 // the wait. Permits are not re-entered: a holder that asks for more gets others, and may so wait
-// for itself. n less than 1 or greater than Permits is an error at once. Unless that, another
+// for itself. n less than 1 or greater than Permits is an error at once. Unless n, another
 // argument or an option is invalid, the error is a [*lock.AcquireError].
 func (s *Semaphore) Acquire(ctx context.Context, n int) (*Permit, error) {
 	e, err := s.of(n)
@@ -49,8 +49,8 @@ func (s *Semaphore) Acquire(ctx context.Context, n int) (*Permit, error) {
 	return permit(e.Lock(lock.WithoutOwner(ctx)))
 }
 
-// TryAcquire takes n permits if so many are free and nobody waits, and always returns within a
-// second. The error wraps [lock.ErrLocked] if they are not available now, and [lock.ErrNoQuorum] if
+// TryAcquire takes n permits if that many are free and nobody waits in the queue, and always returns
+// within a second. The error wraps [lock.ErrLocked] if they are not available now, and [lock.ErrNoQuorum] if
 // too few nodes can be asked.
 func (s *Semaphore) TryAcquire(ctx context.Context, n int) (*Permit, error) {
 	e, err := s.of(n)
