@@ -27,7 +27,7 @@ type Election struct {
 // New returns the election called name, for the candidate with this name, which [Election.Leader]
 // shows. The candidate's name must be printable and no longer than 256 bytes. A program that only
 // watches needs no candidate, and leaves it empty. New talks to no node; invalid arguments are the
-// error of the first call. The candidate takes the place of [lock.WithNote].
+// error of every call. The candidate takes the place of [lock.WithNote].
 func New(c *lock.Client, name, candidate string, opts ...lock.Option) *Election {
 	// A term that was passed on within this process would not be what Redis shows of it: neither its hold id nor,
 	// because tokens are reserved before they are given out, its token.

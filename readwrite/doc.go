@@ -29,7 +29,7 @@
 // memory. Once somebody elsewhere waits, new callers queue behind it. The process learns of that by
 // a message at once, or within 50 ms and a round trip without it. Other processes see a writer, and
 // refuse TryRLock, for at most 50 ms after its last writer, even if only its readers are left. If a
-// message takes more than 10 ms to the nodes, it is as much longer.
+// message takes more than 10 ms to the nodes, it is that much longer.
 //
 // # Re-entry, downgrade and upgrade
 //

@@ -21,7 +21,7 @@ var (
 func init() { engine.Wraps(func(m *Mutex) engine.Engine { return m.writer }) }
 
 // New returns the mutex called name. It talks to no node; an invalid name or option is the error of
-// the first call. Locks with the same name on the same nodes exclude each other, in all processes.
+// every call. Locks with the same name on the same nodes exclude each other, in all processes.
 func New(c *lock.Client, name string, opts ...lock.Option) *Mutex {
 	return &Mutex{writer: engine.New(c, writes, name, opts), reader: engine.New(c, reads, name, opts)}
 }

@@ -20,7 +20,7 @@ var (
 func init() { engine.Wraps(func(m *Mutex) engine.Engine { return m.engine }) }
 
 // New returns the mutex called name, of 1 to 1,024 bytes; braces in it make a Cluster's hash tag. It talks to no node; an
-// invalid name or option is the error of the first call. Locks with the same name on the same nodes exclude each other, in all processes.
+// invalid name or option is the error of every call. Locks with the same name on the same nodes exclude each other, in all processes.
 func New(c *lock.Client, name string, opts ...lock.Option) *Mutex {
 	return &Mutex{engine: engine.New(c, scripts{}, name, opts)}
 }
