@@ -205,4 +205,12 @@ var lockListMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestANameThatWasFreeIsLookedAtAgain$",
 	},
+	{
+		Name:    "a list ends where nobody tells which masters there are",
+		File:    "redlock/cursor.go",
+		Old:     "		servers = c.node.shards.servers()\n",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestListGoesOnWithTheMastersThatWereTold$",
+	},
 }

@@ -197,8 +197,7 @@ var lockObserverMutants = []Mutant{
 	{
 		Name: "nobody is told of one that is lost alone",
 		File: "lock/loss.go",
-		Old: `	case len(lost) > 0: // others continue within the tenure
-		return func() { t.engine.client.allLost(lost) }
+		Old: `			t.engine.client.allLost(lost)
 `,
 		New:     "",
 		Package: "lock",

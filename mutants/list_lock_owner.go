@@ -122,8 +122,8 @@ var lockOwnerMutants = []Mutant{
 	{
 		Name:    "a re-entry that comes too late is never settled",
 		File:    "lock/reenter.go",
-		Old:     "if over == nil && valid {",
-		New:     "if over == nil {",
+		Old:     "if over == nil && valid && !upgrade {",
+		New:     "if over == nil && !upgrade {",
 		Package: "lock",
 		Tests:   "^TestReentryLooksAtTheClock$",
 	},
@@ -165,10 +165,18 @@ var lockOwnerMutants = []Mutant{
 		Name: "a re-entry does not look at the clock after it has asked",
 		File: "lock/reenter.go",
 		Old: `time.Now().Before(h.validity)
-	var l`,
+	upgrade`,
 		New: `start.Before(h.validity)
-	var l`,
+	upgrade`,
 		Package: "lock",
 		Tests:   "^TestReentryLooksAtTheClockAfterItHasAsked$",
+	},
+	{
+		Name:    "what re-enters a lease that is not renewed is not, either",
+		File:    "lock/reenter.go",
+		Old:     "if asks || h.dates.renewAt.IsZero() && h.renewing == nil ||",
+		New:     "if asks ||",
+		Package: "lock",
+		Tests:   "^TestWhatReentersALeaseThatIsNotRenewedIsRenewed$",
 	},
 }
