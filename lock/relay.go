@@ -131,7 +131,7 @@ func (t *tenure) reservePermits(last int64) redlock.Motion {
 func (t *tenure) reservedPermits(b *redlock.Ballot, last int64) (does service) {
 	c := t.engine.client
 	var gone absence
-	others, known := false, int64(0)
+	others, known, refused := false, int64(0), false
 	for i := range c.group.Size() {
 		a := b.Answer(i)
 		r, err := lua.ParsePermitReserved(a.Reply)
@@ -140,10 +140,11 @@ func (t *tenure) reservedPermits(b *redlock.Ballot, last int64) (does service) {
 		case r.Gone:
 			gone.count(r.Forced)
 		default:
-			others, known = others || r.Others, max(known, r.Counter)
+			others, known, refused = others || r.Others, max(known, r.Counter), refused || !r.Alone
 		}
 	}
-	if gone.decides(c.group) && t.vanished(gone.forced) {
+	absent := gone.decides(c.group)
+	if absent && t.vanished(gone.forced) {
 		return service{passing: waits}
 	}
 	c.mu.Lock()
@@ -160,8 +161,8 @@ func (t *tenure) reservedPermits(b *redlock.Ballot, last int64) (does service) {
 	}
 	if b.Won() {
 		r.last, r.top, r.heard, t.refusals = after, last, time.Now(), 0
-	} else if t.refusals++; known <= after || t.refusals >= maxRefusals {
-		r.failed = true
+	} else if t.refusals++; absent || !refused || t.refusals >= maxRefusals {
+		r.failed = true // only later tokens help against a refusal, and nothing against absence or silence
 	}
 	if !t.vacant {
 		return service{passing: passed}

@@ -389,7 +389,7 @@ var semaphoreMutants = []Mutant{
 	{
 		Name:    "a permit that was ended by force is passed on",
 		File:    "lock/relay.go",
-		Old:     "if gone.decides(c.group) && t.vanished(gone.forced) {",
+		Old:     "if absent && t.vanished(gone.forced) {",
 		New:     "if false && t.vanished(gone.forced) {",
 		Package: "lock",
 		Tests:   "^TestALossIsSeenWhilePermitsArePassedOn$",
