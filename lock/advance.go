@@ -54,17 +54,44 @@ func (ct *contest) advance() {
 	}
 }
 
-// disperse makes the first n goroutines that wait here without a place take one. Called with mu
-// held.
+// disperse makes the first n goroutines that wait here without a place take one, one after the other,
+// so that their places are in order of arrival. Called with mu held.
 func (ct *contest) disperse(n int) {
 	for _, p := range ct.queue {
 		if n <= 0 {
-			return
+			break
 		}
 		if p.unplaced {
-			p.unplaced, p.sent = false, true
-			p.stir(false)
+			p.unplaced, p.sent, p.later = false, true, true
 			n--
 		}
+	}
+	ct.advance()
+}
+
+// sends makes p take a place, after all who came before and wait here without one: why p cannot
+// wait here holds for them, too. Called with mu held.
+func (ct *contest) sends(p *place) {
+	for _, before := range ct.queue {
+		if before == p || before.unplaced {
+			before.unplaced, before.sent, before.later = false, true, true
+		}
+		if before == p {
+			break
+		}
+	}
+	ct.advance()
+}
+
+// underWay records that the request for a place of p, which waits for permits, has been put to the nodes.
+// A node gets requests that concern one name in that order, so the next goroutine need not wait for
+// the answers: they take a round trip, and with them hundreds of goroutines would wait for seconds.
+func (p *place) underWay() {
+	c := p.contest.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p.starting {
+		p.starting = false
+		p.contest.advance()
 	}
 }

@@ -66,7 +66,7 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 	r.Noted, r.Slots = true, slots
 	a := &asking{queuer: q, tenure: t, round: q.round, unsent: patience(t.ttl), ticket: q.ticket}
 	a.follow(before)
-	b, err := q.engine.client.group.Decide(q.ctx, redlock.Motion{
+	b, err := q.decide(redlock.Motion{
 		Name:      "acquire",
 		Call:      q.kind.Wait(r, q.ticket, q.round),
 		Yes:       q.engine.granted,
@@ -118,6 +118,17 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 	q.succeeds.open = q.succeeds.open && (d.err != nil || q.early(b))
 	q.place.note(q, d, successor)
 	return nil, d, nil
+}
+
+// decide puts m to the nodes, and waits for the decision.
+func (q *queuer) decide(m redlock.Motion) (*redlock.Ballot, error) {
+	g := q.engine.client.group
+	if q.engine.numbered == nil {
+		return g.Decide(q.ctx, m)
+	}
+	b := g.Vote(m)
+	q.place.underWay()
+	return b, b.Wait(q.ctx)
 }
 
 // queued reports whether a reply to Wait has left the hold in the node's queue.

@@ -242,6 +242,42 @@ func TestAPermitThatEndsSendsOneWhoWaitsHereToTheNodes(t *testing.T) {
 	require.True(t, second.sent)
 }
 
+// Those who wait for permits ask for their places one after the other, whatever becomes of those before them.
+func TestWhoIsSentToTheNodesAsksAfterThoseBeforeIt(t *testing.T) {
+	ct := newCore().contest(contestKey{"lock:{orders}", slotted})
+	var all []*place
+	for range 6 {
+		p := awaiting(context.Background(), ct)
+		p.unplaced = true
+		all = append(all, p)
+	}
+	last := all[5]
+	last.unplaced = false
+	require.True(t, all[0].unplaced)
+	ct.sends(last)
+	asks := func(next *place) {
+		t.Helper()
+		for _, p := range all {
+			require.Equal(t, p == next, woken(p))
+			require.False(t, p.unplaced)
+		}
+		require.True(t, next.starting)
+		require.False(t, next.later)
+	}
+	asks(all[0])
+	all[0].underWay()
+	asks(all[1])
+	all[1].underWay()
+	all[0].underWay() // as it asks again
+	asks(all[2])
+	ct.drop(all[2]) // it gives up
+	asks(all[3])
+	ct.drop(all[4])
+	all[3].ceases() // it could not ask
+	asks(last)
+	require.True(t, last.sent)
+}
+
 // What a process has is what the nodes have granted last: a grant to write ends what came before, and a grant to read
 // what was granted to write.
 func TestAGrantEndsWhatTheNodesCannotHaveAnyMore(t *testing.T) {

@@ -47,7 +47,10 @@ func (c *core) enqueue(p *place, key contestKey) {
 		if ct.tenure != nil {
 			ct.tenure.takes(p)
 		}
-		if !p.here {
+		switch {
+		case ct.relay != nil:
+			p.came = time.Now() // stays tells when it takes a place
+		case !p.here:
 			p.leader = ct.leads(p, ct.queue)
 			p.later = p.leader == nil && slices.ContainsFunc(ct.queue, func(before *place) bool { return before.starting || before.later })
 		}

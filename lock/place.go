@@ -28,9 +28,9 @@ type inQueue struct {
 	causes    []string  // of its turn, as nodes named them when it was last woken, unless it has asked since: holds that have ended, or what others did
 	polled    bool      // it was woken to look, and not as somebody said that it is its turn
 	unplaced  bool      // it waits without a place on the nodes; see relay
-	sent      bool      // it was told to take one
+	sent      bool      // it is to take one
 	here      bool      // it waits for its turn within a tenure of its process, and has asked no node; see serve
-	starting  bool      // it is about to ask the nodes for the first time, or does
+	starting  bool      // it is about to ask the nodes for the first time, or does; for permits, until its request is under way
 	later     bool      // it will when those before it have
 	closed    bool      // of one that reads: somebody waits to write behind it, and no more follow it; see lead
 	id        string    // of the hold that waits on the nodes; "": none yet

@@ -48,11 +48,12 @@ func (q *queuer) try() (*Lease, *denial, error) {
 		}
 		c.listen(q.engine.keys.Lock)
 	}
+	q.unplaced = 0
 	if q.follows() {
 		return nil, q.place.waitsFor(), nil
 	}
-	if q.tenure == nil {
-		if q.unplaced = q.place.stays(); q.unplaced > 0 {
+	if q.tenure == nil && q.engine.numbered != nil {
+		if q.unplaced = q.place.stays(); q.unplaced > 0 || q.place.follows() {
 			return nil, q.place.waitsFor(), nil
 		}
 	}
@@ -102,7 +103,14 @@ func (q *queuer) wait(d *denial) error {
 		// A node drops a head that nobody listens for, so listen first. The confirmation may never
 		// come: a node may be down, or its Pub/Sub connection.
 		q.waited = true
-		return q.sleep(nil, c.listen(q.engine.keys.Lock).Ready(), c.group.NodeTimeout())
+		left := c.group.NodeTimeout()
+		if !q.place.came.IsZero() { // those before it have waited for it, too
+			left -= time.Since(q.place.came)
+		}
+		if left <= 0 {
+			return nil
+		}
+		return q.sleep(nil, c.listen(q.engine.keys.Lock).Ready(), left)
 	}
 	wake := q.place.listen()
 	if d.err == nil || q.succeeds.named { // nodes that do not answer are spared by all whom somebody else would wake

@@ -26,7 +26,9 @@ import (
 //
 // As long as this process has all permits and passes them on, a new caller need not queue on the
 // nodes, because none is free there. It waits here for maxHere, and then takes its place. As soon
-// as a permit is given back, one waiter asks for it, and if others are known to wait, all do.
+// as a permit is given back, one waiter asks for it, and if others are known to wait, all do. Whoever
+// takes a place does so after all who came before: their requests are put to the nodes in order of
+// arrival, or a later one would be served before them, and a small request before a big one.
 
 const (
 	// maxHere is how long a caller waits without a place on the nodes.
@@ -96,17 +98,20 @@ func (ct *contest) nextQueuer(t *tenure) *place {
 	return nil
 }
 
-// stays returns how long p waits here without a place on the nodes; 0: it takes one. Called by its
-// own caller.
+// stays returns how long p waits here without a place on the nodes; 0: it takes one, maybe after
+// others, as follows tells. Called by its own caller.
 func (p *place) stays() (left time.Duration) {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	q, r, now := p.call, p.contest.relay, time.Now()
+	if p.sent || q.engine.numbered == nil {
+		return 0
+	}
 	left = maxHere - now.Sub(q.began)
-	p.unplaced = !p.sent && q.engine.numbered != nil && left > 0 && now.Sub(r.passed) < lively && !r.pause(now) &&
-		r.slots >= q.engine.permits
+	p.unplaced = left > 0 && now.Sub(r.passed) < lively && !r.pause(now) && r.slots >= q.engine.permits
 	if !p.unplaced {
+		p.contest.sends(p)
 		return 0
 	}
 	return left

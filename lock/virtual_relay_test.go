@@ -83,3 +83,88 @@ func TestSilentNodesAreAskedForTokensOfPermitsOnce(t *testing.T) {
 		require.NoError(t, granted(t, next).Release(bg))
 	})
 }
+
+// Who waits here without a place has it before anybody who came later, who may find that permits are not passed on any more.
+func TestWhoComesLaterTakesNoPlaceBeforeThoseWhoWaitHere(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		s := w.process().permits(1)
+		held := passPermit(t, s)
+		time.Sleep(time.Millisecond)
+		first := acquire(bg, s, 1)
+		time.Sleep(6 * time.Millisecond)
+		second := acquire(bg, s, 1)
+		time.Sleep(50 * time.Millisecond)
+		other := acquire(bg, w.process().permits(1), 1)
+		time.Sleep(maxReign)
+		require.NoError(t, held.Release(bg))
+		for i, next := range []<-chan permitted{first, second, other} {
+			g := granted(t, next)
+			for _, later := range []<-chan permitted{first, second, other}[i+1:] {
+				requireBlocked(t, later)
+			}
+			require.NoError(t, g.Release(bg))
+		}
+	})
+}
+
+// When others are known to wait, those who wait here without a place take theirs in the order in which they came.
+func TestThoseWhoWaitHereTakeTheirPlacesInOrder(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		s := w.process().permits(1)
+		held := passPermit(t, s)
+		var order []<-chan permitted
+		for range 8 {
+			order = append(order, acquire(bg, s, 1))
+		}
+		requireQueued(t, s, 0)
+		other := acquire(bg, w.process().permits(1), 1)
+		time.Sleep(maxReign / 2) // time to ask again
+		require.NoError(t, held.Release(bg))
+		first := granted(t, order[0])
+		requireQueued(t, s, 8)
+		order[0] = other
+		require.NoError(t, first.Release(bg))
+		for i, next := range order {
+			g := granted(t, next)
+			for _, later := range order[i+1:] {
+				requireBlocked(t, later)
+			}
+			require.NoError(t, g.Release(bg))
+		}
+	})
+}
+
+// The next one asks as soon as the request before is on its way, and not when it is answered.
+func TestThoseWhoWaitHereTakeTheirPlacesTogether(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		const here, trip = 50 * time.Millisecond, 40 * time.Millisecond
+		s := w.process().permits(1)
+		passPermit(t, s)
+		for range 20 {
+			acquire(bg, s, 1)
+		}
+		requireQueued(t, s, 0)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+		time.Sleep(here + 2*trip)
+		requireQueued(t, s, 20)
+	})
+}
+
+// While this process cannot hear messages, each of them waits for that before it asks, but not one after the other.
+func TestThoseWhoWaitHereWaitForMessagesTogether(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		each(w.nodes, func(n *virtual.Node) { n.Refuse(virtual.Name("SUBSCRIBE")) })
+		s := w.process().permits(1)
+		first := granted(t, acquire(bg, s, 1))
+		second := acquire(bg, s, 1)
+		time.Sleep(time.Second)
+		requireQueued(t, s, 1)
+		require.NoError(t, first.Release(bg))
+		granted(t, second)
+		for range 20 {
+			acquire(bg, s, 1)
+		}
+		time.Sleep(2 * defaultNodeTimeout)
+		requireQueued(t, s, 20)
+	})
+}
