@@ -1,6 +1,10 @@
 package lock
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/holdfast-go/holdfast/redlock"
+)
 
 // drop takes p out of the queue, and returns its former index; -1: it was not there. Called with mu
 // held.
@@ -33,6 +37,9 @@ func (ct *contest) drop(p *place) int {
 // before the tenure ends. Called with mu held.
 func (ct *contest) take(p *place) {
 	ct.drop(p)
+	if p.inQueue != nil && p.ballot != nil {
+		p.ballot.Dismiss()
+	}
 	p.stir(false)
 }
 
@@ -83,13 +90,16 @@ func (ct *contest) sends(p *place) {
 	ct.advance()
 }
 
-// underWay records that the request for a place of p, which waits for permits, has been put to the nodes.
-// A node gets requests that concern one name in that order, so the next goroutine need not wait for
-// the answers: they take a round trip, and with them hundreds of goroutines would wait for seconds.
-func (p *place) underWay() {
+// underWay records that the request of p, which waits for permits, has been put to the nodes. A node
+// gets requests that concern one name in that order, so the next goroutine need not wait for the
+// answers: they take a round trip, and with them hundreds of goroutines would wait for seconds.
+func (p *place) underWay(b *redlock.Ballot) {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if p.ballot = b; p.lease != nil {
+		b.Dismiss()
+	}
 	if p.starting {
 		p.starting = false
 		p.contest.advance()

@@ -79,7 +79,10 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 		Missed:    a.missed,
 		Unsent:    a.unsent,
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, redlock.ErrDismissed):
+		return nil, nothing, nil // passed cleans up
+	case err != nil:
 		return nil, q.engine.cutOff(b), contextError(q.ctx) // leave cleans up
 	}
 	if b.Won() {
@@ -120,15 +123,23 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 	return nil, d, nil
 }
 
-// decide puts m to the nodes, and waits for the decision.
+// decide puts m to the nodes, and waits for the decision, unless the queuer is passed a permit meanwhile.
 func (q *queuer) decide(m redlock.Motion) (*redlock.Ballot, error) {
 	g := q.engine.client.group
 	if q.engine.numbered == nil {
 		return g.Decide(q.ctx, m)
 	}
 	b := g.Vote(m)
-	q.place.underWay()
-	return b, b.Wait(q.ctx)
+	q.place.underWay(b)
+	err := b.Wait(q.ctx)
+	passed := q.place.settles(err == nil && b.Won())
+	switch ended := q.ctx.Err(); {
+	case passed && ended == nil:
+		return b, redlock.ErrDismissed
+	case err != nil:
+		return b, ended
+	}
+	return b, nil
 }
 
 // queued reports whether a reply to Wait has left the hold in the node's queue.

@@ -139,7 +139,7 @@ func (ct *contest) attend() {
 func (p *place) ceases() {
 	c := p.contest.client
 	c.mu.Lock()
-	p.attempts, p.starting = false, false
+	p.attempts, p.starting, p.granted = false, false, false
 	p.contest.advance()
 	c.mu.Unlock()
 	p.contest.attend()

@@ -265,10 +265,10 @@ func TestWhoIsSentToTheNodesAsksAfterThoseBeforeIt(t *testing.T) {
 		require.False(t, next.later)
 	}
 	asks(all[0])
-	all[0].underWay()
+	all[0].underWay(nil)
 	asks(all[1])
-	all[1].underWay()
-	all[0].underWay() // as it asks again
+	all[1].underWay(nil)
+	all[0].underWay(nil) // as it asks again
 	asks(all[2])
 	ct.drop(all[2]) // it gives up
 	asks(all[3])

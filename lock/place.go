@@ -39,6 +39,10 @@ type inQueue struct {
 	first     bool      // a node had it at the head then
 	came      time.Time // when it began to wait here
 
+	// Of one for permits; see relay.
+	granted bool            // a quorum has granted it some, and it is passed none
+	ballot  *redlock.Ballot // on its request that is under way; nil: none
+
 	// Of one that reads; see lead.
 	leader *place    // whose place it shares; nil: it has one of its own
 	opened time.Time // when it began to ask the nodes for the first time; zero: it has not

@@ -17,8 +17,15 @@ import (
 // on. So nobody elsewhere is overtaken for longer than that and a round trip: what the nodes say
 // counts from when it is heard, or all of it would be too old if they are far away, and nothing
 // would be passed on. Within the process, a permit is passed only to the first waiter. If that one
-// wants another number, nobody gets it, so that no small request overtakes a big one. A waiter with
-// a request in flight is left to the nodes.
+// wants another number, nobody gets it, so that no small request overtakes a big one.
+//
+// If the first waiter has a request in flight, it is passed the permit all the same, and waits no
+// longer for the answer: the request takes a round trip, in which hundreds might overtake it. What the
+// nodes may grant it is given back, as when a waiter gives up. That holds as long as this process has
+// all permits, so that the nodes have none to grant. If not, a request in flight may be for one that is
+// free there, and is left to the nodes: a waiter that was passed another one would leave the free one
+// to the next, who might fare no better, and it would stay free for as long as permits are passed on
+// faster than nodes answer. Then the waiters behind may be passed a permit meanwhile.
 //
 // Why no slot has two holders (I1): the nodes know the tenure, which stays, and within it the next hold begins
 // after the one before has ended (U1), while the tenure is valid (U2). Why each token is of one hold, and greater than all
@@ -90,12 +97,29 @@ func (ct *contest) nextQueuer(t *tenure) *place {
 		switch q := p.call; {
 		case q.engine.mark() != t.engine.mark():
 			return nil
-		case p.attempts, (ending{q.ctx}).Err() != nil, q.slot.held() != nil:
-			continue // it is the nodes' to grant, gives up, or is about to re-enter
+		case p.granted, (ending{q.ctx}).Err() != nil, q.slot.held() != nil:
+			continue // it has permits of its own, gives up, or is about to re-enter
+		case p.attempts && ct.relay.slots < q.engine.permits:
+			continue // it may be about to be granted what is free at the nodes, which nobody else here could get before it
 		}
 		return p
 	}
 	return nil
+}
+
+// settles records the outcome of the request of p, for permits: won if a quorum has granted them. It reports
+// whether p has been passed others meanwhile, and needs none of the nodes'.
+func (p *place) settles(won bool) (passed bool) {
+	c := p.contest.client
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p.ballot = nil
+	if p.lease != nil {
+		p.stir(false) // the signal may have come before it asked, and be gone
+		return true
+	}
+	p.granted = won
+	return false
 }
 
 // stays returns how long p waits here without a place on the nodes; 0: it takes one, maybe after

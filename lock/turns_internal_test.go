@@ -66,10 +66,15 @@ func TestWhoNeedsNoTurnIsPassedNothing(t *testing.T) {
 	})
 	t.Run("of a semaphore", func(t *testing.T) {
 		ct := newCore().contest(contestKey{"lock:{orders}", slotted})
-		e := &engine{client: ct.client, order: slotted, shared: permit{mark: "x"}}
-		next, _ := passedOver(ct, e)
+		e := &engine{client: ct.client, order: slotted, shared: permit{mark: "x"}, permits: 2}
+		next, others := passedOver(ct, e)
 		held := &tenure{engine: e, contest: ct}
-		require.Equal(t, next, ct.nextQueuer(held))
+		ct.relay.slots = 1
+		require.Equal(t, next, ct.nextQueuer(held), "the first one asks for a permit that may be free")
+		ct.relay.slots = 2
+		require.Equal(t, others[0], ct.nextQueuer(held), "there is none for the first one, who asks")
+		others[0].granted = true
+		require.Equal(t, next, ct.nextQueuer(held), "it has been granted one all the same")
 		big := comes(context.Background(), ct, &engine{client: ct.client, order: slotted, shared: permit{mark: "y"}})
 		ct.queue = append([]*place{big}, ct.queue...)
 		require.Nil(t, ct.nextQueuer(held), "no small request overtakes a big one")

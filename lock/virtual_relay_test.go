@@ -1,7 +1,10 @@
 package lock_test
 
 import (
+	"context"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -166,5 +169,115 @@ func TestThoseWhoWaitHereWaitForMessagesTogether(t *testing.T) {
 		}
 		time.Sleep(2 * defaultNodeTimeout)
 		requireQueued(t, s, 20)
+	})
+}
+
+// Who asks the nodes for a place is the first all the same.
+func TestAPermitIsPassedToWhoAsksForAPlace(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		const trip = 10 * time.Millisecond
+		s := w.process().permits(1)
+		held := passPermit(t, s)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+		start := time.Now()
+		next := acquire(bg, s, 1)
+		time.Sleep(time.Millisecond)
+		first := acquire(bg, s, 1)
+		time.Sleep(3 * time.Millisecond)
+		second := acquire(bg, s, 1)
+		time.Sleep(time.Until(start.Add(30 * time.Millisecond)))
+		require.NoError(t, held.Release(bg))
+		held = granted(t, next) // and the nodes are asked, who say that nobody else waits
+		time.Sleep(time.Until(start.Add(53 * time.Millisecond)))
+		each(w.nodes, func(n *virtual.Node) { require.False(t, n.Memory().Exists(keys.Queue()), "the first one asks") })
+		require.NoError(t, held.Release(bg))
+		held = granted(t, first)
+		requireBlocked(t, second)
+		time.Sleep(100 * time.Millisecond)
+		requireQueued(t, s, 1) // of the first, nothing is left
+		require.NoError(t, held.Release(bg))
+		time.Sleep(2 * trip)
+		require.NoError(t, granted(t, second).Release(bg))
+		time.Sleep(time.Second)
+		each(w.nodes, func(n *virtual.Node) {
+			require.False(t, n.Memory().Exists(keys.Lock))
+			require.False(t, n.Memory().Exists(keys.Queue()))
+		})
+	})
+}
+
+// Permits go from hand to hand in the order in which the process's goroutines have come, and seldom rest, though whoever
+// is next has just asked for a place each time.
+func TestPermitsArePassedOnInOrderHoweverFarTheNodesAre(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		const workers, work, trip, lasts = 80, time.Millisecond, 40 * time.Millisecond, 5 * time.Second
+		s := w.process().permits(1)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+		start := time.Now()
+		var mu sync.Mutex
+		var came, went, holds, inversions int
+		var goroutines sync.WaitGroup
+		for range workers {
+			goroutines.Go(func() {
+				for time.Since(start) < lasts {
+					mu.Lock()
+					number := came
+					came++
+					mu.Unlock()
+					p, err := s.Acquire(bg, 1)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					mu.Lock()
+					if time.Since(start) > time.Second { // in the beginning, all come at once
+						if holds++; number < went {
+							inversions++
+						}
+					}
+					went = max(went, number)
+					mu.Unlock()
+					time.Sleep(work)
+					_ = p.Release(bg)
+				}
+			})
+			time.Sleep(time.Microsecond)
+		}
+		goroutines.Wait()
+		require.Zero(t, inversions)
+		require.Greater(t, time.Duration(holds)*work, (lasts-time.Second)/2)
+	})
+}
+
+// A permit that is free at the nodes goes to the one who asks for it, though others are passed on here at a quicker pace
+// than an answer comes: passed one of those, it would leave the free one to the next, who fares no better.
+func TestWhoAsksForAFreePermitGetsThat(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		const permits, workers, work, trip = 4, 40, 10 * time.Millisecond, 40 * time.Millisecond
+		others := granted(t, acquire(bg, w.process().permits(permits), permits-1))
+		s := w.process().permits(permits)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+		ctx, stop := context.WithCancel(bg)
+		var goroutines sync.WaitGroup
+		defer goroutines.Wait()
+		defer stop()
+		var holds atomic.Int64
+		for range workers {
+			goroutines.Go(func() {
+				for ctx.Err() == nil {
+					if p, err := s.Acquire(ctx, 1); err == nil {
+						holds.Add(1)
+						time.Sleep(work)
+						_ = p.Release(bg)
+					}
+				}
+			})
+		}
+		time.Sleep(2 * time.Second)
+		require.NoError(t, others.Release(bg))
+		time.Sleep(2 * time.Second)
+		before := holds.Load()
+		time.Sleep(time.Second)
+		require.Greater(t, time.Duration(holds.Load()-before)*work, permits*time.Second*6/10)
 	})
 }

@@ -264,10 +264,12 @@ var lockPassMutants = []Mutant{
 	{
 		Name: "who is passed the lock is not told",
 		File: "lock/advance.go",
-		Old: `	ct.drop(p)
+		Old: `	}
 	p.stir(false)
+}
 `,
-		New: `	ct.drop(p)
+		New: `	}
+}
 `,
 		Package: "lock",
 		Tests:   "^TestANameIsPassedOnWithoutACommand$",

@@ -319,7 +319,7 @@ var lockQueueMutants = []Mutant{
 	{
 		Name:    "who is sent to the nodes waits for the answer to the one before",
 		File:    "lock/ask.go",
-		Old:     "\tq.place.underWay()\n",
+		Old:     "\tq.place.underWay(b)\n",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestThoseWhoWaitHereTakeTheirPlacesTogether$",

@@ -137,9 +137,9 @@ var lockTurnMutants = []Mutant{
 	{
 		Name: "who has heard the nodes is in the way",
 		File: "lock/carry.go",
-		Old: `p.attempts, p.starting = false, false
+		Old: `p.attempts, p.starting, p.granted = false, false, false
 	p.contest.advance()`,
-		New:     "p.attempts, p.starting = false, false",
+		New:     "p.attempts, p.starting, p.granted = false, false, false",
 		Package: "lock",
 		Tests:   "^TestWhoHasHeardTheNodesIsInNobodysWay$",
 	},

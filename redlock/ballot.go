@@ -111,6 +111,8 @@ type Ballot struct {
 	found   int32 // of yes: see Motion.Found
 	silent  int32 // have not answered, and were down when it began; see Motion.Urgent
 	decided bool
+
+	dismissed bool // by Dismiss, before it was decided
 }
 
 // Vote puts m to every node and returns at once.
@@ -235,13 +237,38 @@ func (g *Group) newBallot(m Motion) *Ballot {
 	return b
 }
 
-// Wait waits for the decision, or returns ctx's error.
+// Dismiss makes the caller of [Ballot.Wait] wait no longer, unless b is decided. The ballot continues without its
+// caller.
+func (b *Ballot) Dismiss() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.decided || b.dismissed {
+		return
+	}
+	b.dismissed = true
+	if b.waiter != nil {
+		b.waiter <- struct{}{}
+		b.waiter = nil // the decision wakes nobody
+	}
+}
+
+// left is the error of a caller that was woken: nil if that was by the decision. After a decision, nobody changes the
+// field.
+func (b *Ballot) left() error {
+	if b.dismissed {
+		return ErrDismissed
+	}
+	return nil
+}
+
+// Wait waits for the decision, or returns ctx's error, or [ErrDismissed].
 func (b *Ballot) Wait(ctx context.Context) error {
 	b.mu.Lock()
 	switch {
-	case b.decided:
+	case b.decided, b.dismissed:
+		err := b.left()
 		b.mu.Unlock()
-		return nil
+		return err
 	case b.waiter != nil: // hardly ever
 		b.mu.Unlock()
 		return b.waitBeside(ctx)
@@ -253,15 +280,17 @@ func (b *Ballot) Wait(ctx context.Context) error {
 	if end == nil {
 		<-waiter // a select would cost more
 		b.group.waiters.Put(waiter)
-		return nil
+		return b.left()
 	}
 	var err error
 	select {
 	case <-waiter:
+		err = b.left()
 	case <-end:
 		b.mu.Lock()
-		if b.waiter = nil; b.decided {
+		if b.waiter = nil; b.decided || b.dismissed {
 			<-waiter // so that it is empty for the next ballot
+			err = b.left()
 		} else {
 			err = ctx.Err()
 		}

@@ -21,6 +21,8 @@ var (
 	ErrRestarted = errors.New("node has restarted and does not vote yet")
 	// ErrClosed says that the group is closed.
 	ErrClosed = errors.New("redlock: group is closed")
+	// ErrDismissed says that nobody needs the decision any more: see [Ballot.Dismiss].
+	ErrDismissed = errors.New("redlock: the ballot was dismissed")
 
 	errAbandoned = errors.New("not sent: the attempt had ended")
 )

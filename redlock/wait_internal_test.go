@@ -2,6 +2,7 @@ package redlock
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -40,6 +41,45 @@ func TestAChannelThatIsUsedAgainTellsOfOneDecision(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()
 	require.ErrorIs(t, b.Wait(ctx), context.DeadlineExceeded)
+}
+
+// A caller that is told to wait no longer does not, whenever that is; a decision stands. Its channel is used again, too.
+func TestWhoIsDismissedDoesNotWaitForTheDecision(t *testing.T) {
+	g := &Group{nodes: make([]*node, 1), quorum: 1}
+	dismissed := 0
+	for i := range 20000 {
+		b := draft(1)
+		b.group = g
+		ctx, cancel := context.Background(), context.CancelFunc(func() {})
+		if i%2 == 0 {
+			ctx, cancel = context.WithCancel(ctx)
+		}
+		var others sync.WaitGroup
+		others.Go(b.Dismiss)
+		others.Go(func() { b.vote(&b.ops[0], Answer{Vote: Yes}) })
+		if i%4 == 0 {
+			others.Go(cancel)
+		}
+		switch err := b.Wait(ctx); {
+		case err == nil:
+			require.Equal(t, Yes, b.Answer(0).Vote)
+		case errors.Is(err, ErrDismissed):
+			dismissed++
+		default:
+			require.ErrorIs(t, err, context.Canceled)
+		}
+		others.Wait()
+		b.Dismiss()
+		cancel()
+		c := g.waiter()
+		require.Empty(t, c)
+		g.waiters.Put(c)
+	}
+	t.Log("dismissed:", dismissed)
+	b := draft(1)
+	b.group = g
+	b.Dismiss()
+	require.ErrorIs(t, b.Wait(context.Background()), ErrDismissed)
 }
 
 func TestSeveralCanWaitForABallot(t *testing.T) {
