@@ -23,8 +23,8 @@ import (
 //
 // Hooks (AddHook) do not see the commands of locks, whenever they were added: the commands are sent by
 // copies of the clients with their own time limits, to which go-redis does not copy hooks. There are
-// two exceptions. The client makes the connections, so a hook that dials sees them. A hook of a ClusterClient
-// sees commands whose server the ClusterClient does not know yet: it must not send them twice or
+// two exceptions. Your client makes the connections, so its dial hooks see them. A hook of a ClusterClient
+// sees commands whose server the ClusterClient does not know yet: such a hook must not send them twice or
 // hold them up. To observe locks, use [WithObserver].
 //
 // NewClient connects to the nodes. It succeeds if a quorum answers, logs which nodes are missing,

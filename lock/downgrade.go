@@ -19,12 +19,13 @@ func (h *hold) downgrade(ctx context.Context) error {
 		return nil // Close releases the hold
 	}
 	defer c.leave()
-	if !h.readOn() {
-		return nil // it writes again, has ended, or reads already
-	}
+	h.readOn() // unless the loss of another lease to write has come first
 	h.mu.Lock()
-	ttl := h.remaining()
+	reads, ttl := h.over == nil && h.reader, h.remaining()
 	h.mu.Unlock()
+	if !reads {
+		return nil // it writes again, or has ended
+	}
 	if _, err := h.extend(ctx, ttl); err != nil {
 		h.renewNow()
 		return h.wrap("downgrade", err)

@@ -48,7 +48,7 @@ type AcquireError struct {
 	Name   string
 	Holder string        // the hold id that had the lock or whose turn it was, as last seen; "" if none was
 	Own    bool          // Holder is a hold of the same client
-	TTL    time.Duration // how long that hold, or the last of several readers, had left then, unless it is renewed; negative: it has no TTL
+	TTL    time.Duration // how long Holder, or the last of several readers, had left then, unless renewed; negative: no TTL
 	Waited time.Duration // how long the caller waited
 	Err    error         // why the caller stopped trying
 	Last   error         // why the last attempt failed, if not because of Holder; may be nil

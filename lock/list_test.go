@@ -208,6 +208,7 @@ func TestListGoesOnWithTheMastersThatWereTold(t *testing.T) {
 	server := redistest.Start(t)
 	stuck, goes := make(chan struct{}), make(chan struct{})
 	node := redis.NewClusterClient(&redis.ClusterOptions{
+		ReadTimeout: time.Second,
 		ClusterSlots: func(context.Context) ([]redis.ClusterSlot, error) {
 			select {
 			case <-stuck:

@@ -40,7 +40,7 @@ func (t *tenure) expire() (after func()) {
 	} else {
 		t.schedule()
 	}
-	reader := t.tamed()
+	reader := t.readsOn(over)
 	t.mu.Unlock()
 	for _, l := range over {
 		l.cancel()

@@ -35,16 +35,13 @@ func (h *hold) onlyReads() bool {
 	return h.over == nil && h.engine.shared != nil && !h.reader && h.writes == 0 && len(h.leases) > 0
 }
 
-// tamed returns the hold that has lost its last lease to write and only reads from now on; nil if there is
-// none. What is to rest after a writer's expiry stays closed to others for as long as its owner reads. Called
-// with mu held.
-func (t *tenure) tamed() *hold {
-	if t.engine.set.rest > 0 {
-		return nil
-	}
-	for _, h := range t.present {
-		if h.onlyReads() {
-			return h
+// readsOn returns the hold that has lost its last lease to write, one of those over, and keeps leases to read; nil if
+// there is none. After a rest (WithRest) others might come in before it is over, so there the hold goes on as it is.
+// Called with mu held.
+func (t *tenure) readsOn(over []*Lease) *hold {
+	for _, l := range over {
+		if !l.reads && l.hold.onlyReads() && t.engine.set.rest == 0 {
+			return l.hold
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, *denial, error) 
 			deadline = wanted
 		}
 		l = h.lease(e, start, deadline)
-		if asks || h.dates.renewAt.IsZero() && h.renewing == nil || deadline.Before(h.dates.endAt) {
+		if asks || e.set.renew && h.dates.renewAt.IsZero() && h.renewing == nil || deadline.Before(h.dates.endAt) {
 			h.schedule() // it may be the first that is renewed
 		}
 	}

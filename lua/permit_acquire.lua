@@ -162,7 +162,10 @@ local ticket, behind = 0, false
 if not mine and waits then
   ticket = enqueue(KEYS[4], KEYS[5], now, ARGV[1], ARGV[4], ARGV[5], ARGV[6], 'last')
   local before = tonumber(waited or 0)
-  behind = waited and ticket > before
+  if waited and ticket > before then
+    local last = redis.call('ZRANGE', KEYS[4], window - 1, window - 1, 'WITHSCORES')[2]
+    behind = not last or before <= tonumber(last) -- else it let nobody in, nor kept anybody out
+  end
   waited = ticket
   if ARGV[4] ~= '0' and ticket ~= before then
     -- With its ticket restored it may be before the others after all.

@@ -125,8 +125,10 @@ if held or first then
     -- With its ticket restored it may be before the others after all.
     first = barrier(KEYS[4], KEYS[5], held and now - late * ARGV[6] or now, ARGV[1], reader)
     if waited and not reader and ticket > tonumber(waited) then
-      -- It may be the turn of readers who were behind it.
-      admit(KEYS[1], KEYS[6], KEYS[4], KEYS[5], now, ARGV[8], ARGV[1] .. ' behind', '0', ARGV[1])
+      local after = redis.call('ZRANGE', KEYS[4], waited, '+inf', 'BYSCORE', 'LIMIT', 0, 1)[1]
+      if reads(after) then -- whose turn it may be now; and of those behind
+        admit(KEYS[1], KEYS[6], KEYS[4], KEYS[5], now, ARGV[8], ARGV[1] .. ' behind', '0', ARGV[1])
+      end
     end
     -- Those who read, or wait to, let no more join them when they are told; if the message is lost, when
     -- they have not heard for too long.

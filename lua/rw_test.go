@@ -450,6 +450,7 @@ func TestOneThatStepsBehindReadersTellsThem(t *testing.T) {
 	require.Empty(t, f.told(rwAsk(writer, proposal(1), 1)))
 	require.Equal(t, []string{message(reader2, writer+" behind")}, f.told(rwAsk(writer, proposal(3), 2)))
 	require.Empty(t, f.told(rwAsk(writer, final(3), 2)))
+	require.Empty(t, f.told(rwAsk(writer, final(9), 3)), "they were before it already")
 }
 
 // A yield takes away all that one who read or wrote had: among others, how long the keys live.

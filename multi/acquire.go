@@ -114,9 +114,9 @@ func (a *acquisition) overdue(waited time.Duration) error {
 	switch {
 	case errors.Is(err, lock.ErrClosed):
 		err = lock.ErrClosed
-	case a.leases[i].Count() == 1 && errors.As(err, &over): // else it re-entered a hold of the caller's, which is lost
+	case errors.As(err, &over) && (a.leases[i].Count() == 1 || lock.Holds(a.owned, a.locks[i].Name())):
 		// It is like a single lock that is granted too late, and no ErrLost: the caller has lost nothing.
-		err = fmt.Errorf("%w in time: its lease was over before the other locks were granted: %v", lock.ErrNoQuorum, over.Reason)
+		err = fmt.Errorf("%w in time: the lease was over before the other locks were granted: %v", lock.ErrNoQuorum, over.Reason)
 	}
 	return &lock.AcquireError{Name: a.locks[i].Name(), Waited: waited, Err: err}
 }

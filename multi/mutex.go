@@ -109,8 +109,9 @@ func (m *Mutex) Lock(ctx context.Context) (*Lease, error) {
 // TryLock takes the locks if all of them are free, and does not wait for another owner. Unless an
 // argument or option is invalid, the error is the [*lock.AcquireError] of the first lock, in the
 // order of names, that was refused: a [lock.ErrLocked] if others have it, and a [lock.ErrNoQuorum]
-// if too few nodes can be asked, or if its lease was over before the last lock was granted. Then
-// everything has been given back.
+// if too few nodes can be asked, or if its lease was over before the last lock was granted. If that lease
+// re-entered a hold of the caller's that is lost as a whole, the error is [lock.ErrLost]. Then everything
+// has been given back.
 //
 // TryLock takes as long as the slowest TryLock of the locks, plus a few node timeouts for giving back
 // if nodes do not answer. Locks of one name are tried one after another, so their times add up.

@@ -294,6 +294,11 @@ func TestTryLockReturnsNothingThatIsOver(t *testing.T) {
 		_ = refused(owner, lock.ErrLost, lock.ErrNoQuorum)
 		require.ErrorIs(t, earlier.Unlock(bg), lock.ErrLost)
 
+		earlier, err = reentrant.New(c, "a").TryLock(owner)
+		require.NoError(t, err)
+		_ = refused(owner, lock.ErrNoQuorum, lock.ErrLost)
+		require.NoError(t, earlier.Unlock(bg))
+
 		time.AfterFunc(short/2, func() { _ = c.Close() })
 		_ = refused(bg, lock.ErrClosed, lock.ErrNoQuorum)
 	})

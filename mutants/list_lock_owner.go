@@ -174,7 +174,7 @@ var lockOwnerMutants = []Mutant{
 	{
 		Name:    "what re-enters a lease that is not renewed is not, either",
 		File:    "lock/reenter.go",
-		Old:     "if asks || h.dates.renewAt.IsZero() && h.renewing == nil ||",
+		Old:     "if asks || e.set.renew && h.dates.renewAt.IsZero() && h.renewing == nil ||",
 		New:     "if asks ||",
 		Package: "lock",
 		Tests:   "^TestWhatReentersALeaseThatIsNotRenewedIsRenewed$",

@@ -36,8 +36,8 @@
 // A reading owner can take the read lock again. A writing owner can take both again. An owner that
 // has both may release the write lock first: it continues to read without a gap, and readers
 // waiting at the head of the queue come in. They do as well when its last write lease is lost alone, past
-// its time limit or because its context has ended, unless the lock rests after an expiry
-// ([lock.WithRest]). An owner that only reads cannot write: it would wait
+// its time limit or because its context has ended, unless the lock is to rest after an expiry
+// ([lock.WithRest]): then the owner has it alone until it releases it, or writes again and downgrades. An owner that only reads cannot write: it would wait
 // for itself, and two such owners would wait for each other. It is refused at once with
 // [lock.ErrUpgrade].
 //

@@ -620,7 +620,37 @@ func TestOneThatReadsOnMayNotWriteAgainMeanwhile(t *testing.T) {
 	})
 }
 
-// But if the name is to rest after an expiry, nobody comes in as long as the owner reads.
+// Nor does anything else that expires have an owner read on that is about to write again.
+func TestOneThatWritesAgainMeanwhileMayThoughALeaseToReadExpires(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		c, err := lock.NewClient(virtual.NewHost(b.nodes).Clients(t), lock.WithTTL(5*time.Second))
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		m, owner := readwrite.New(c, "config"), lock.WithOwner(bg)
+		writing, err := m.Lock(owner)
+		require.NoError(t, err)
+		reading, err := m.RLock(owner)
+		require.NoError(t, err)
+		brief, err := readwrite.New(c, "config", lock.WithoutWatchdog()).RLock(owner)
+		require.NoError(t, err)
+		time.Sleep(time.Until(brief.Deadline()) - 20*time.Millisecond)
+		for _, n := range b.nodes {
+			n.SetDelay(40*time.Millisecond, 40*time.Millisecond)
+		}
+		again := start(owner, readwrite.New(c, "config", lock.WithTTL(time.Minute)).Lock) // asks the nodes for its TTL
+		ends := start(bg, func(context.Context) (*lock.Lease, error) { return nil, writing.Unlock(bg) })
+		<-brief.Done()
+		require.False(t, again.over())
+		again.granted(t, time.Now())
+		<-ends.done
+		require.NoError(t, ends.err)
+		unlock(t, again.lease)
+		unlock(t, must(t, b.mutex(t).RLock))
+		unlock(t, reading)
+	})
+}
+
+// But if the name is to rest after an expiry, nobody comes in for that.
 func TestWhoMustNotWriteAnyMoreKeepsOthersOutWhereTheNameIsToRest(t *testing.T) {
 	inBubbles(t, func(t *testing.T, b *bubble) {
 		c, err := lock.NewClient(virtual.NewHost(b.nodes).Clients(t), lock.WithTTL(10*time.Second), lock.WithRest(time.Minute))

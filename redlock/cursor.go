@@ -58,14 +58,11 @@ func (c *Cursor) Next(ctx context.Context) ([]string, error) {
 	return page.keys, server.blame(err)
 }
 
-// begin finds the servers. A Cluster, or a Sentinel, that does not tell its masters now has told
-// them before: those are gone through after the error, as the locks of another master are missed.
+// begin finds the servers. A Cluster, or a Sentinel, that does not tell its masters now has told some
+// before. The error comes first, because a master that is not known is missed; then the known ones are gone
+// through.
 func (c *Cursor) begin(ctx context.Context) error {
-	limit := c.node.patience()
-	if c.node.known() {
-		limit = patience(c.node.group.config.NodeTimeout)
-	}
-	servers, err := within(ctx, c.node, limit, c.node.masters)
+	servers, err := within(ctx, c.node, c.node.patience(), c.node.masters)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

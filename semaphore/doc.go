@@ -23,7 +23,7 @@
 // a waiter that is just asking the nodes for one does not count as the first: it may be granted a free
 // one, and those behind it do not wait for that. Meanwhile the process asks the nodes at least
 // every 50 ms whether others wait. So a waiter in another process is overtaken for at most that
-// long and a round trip, and then its place in the queue counts. In turn, its own waiters may have no
+// long and a round trip, and then its place in the queue counts. Conversely, its own waiters may have no
 // place for up to 50 ms while it has all permits, and a TryAcquire elsewhere may overtake them.
 //
 // # Slots
