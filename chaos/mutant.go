@@ -314,8 +314,8 @@ func mutants() []Mutant {
 			By:   "reading",
 			Cell: reading(1),
 			Edits: []Edit{{"lock/reenter.go",
-				"	case upgrade:\n",
-				"	case upgrade && false:\n"}},
+				"return e.shared != nil && !e.reads() && h.reader",
+				"return false && h.reader"}},
 		},
 		{
 			Name: "those of a process go on to read together though somebody waits to write",
