@@ -36,8 +36,8 @@ func (h *hold) onlyReads() bool {
 }
 
 // readsOn returns the hold that has lost its last lease to write, one of those over, and keeps leases to read; nil if
-// there is none. After a rest (WithRest) others might come in before it is over, so there the hold goes on as it is.
-// Called with mu held.
+// there is none. Where the name is to rest after an expiry (WithRest), nobody is to come in for that, so the hold goes
+// on as it is. Called with mu held.
 func (t *tenure) readsOn(over []*Lease) *hold {
 	for _, l := range over {
 		if !l.reads && l.hold.onlyReads() && t.engine.set.rest == 0 {
