@@ -12,11 +12,15 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
 // shutTime is more than a client takes to give back what it holds. What Close waits for then are servers that are silent.
 const shutTime = time.Second
+
+// minGuard is shorter than a restart takes, and than any TTL that is of use.
+const minGuard = 10 * time.Millisecond
 
 // open connects to the servers and makes a client for locks on them. The returned function closes both.
 func (a *app) open(options ...lock.ClientOption) (*lock.Client, func(), error) {
@@ -101,8 +105,13 @@ func (a *app) locks(servers []server, options ...lock.ClientOption) (*lock.Clien
 		return nil, usagef("--prefix is empty")
 	case a.guard < 0:
 		return nil, usagef("--restart-guard %v is negative", a.guard)
+	case 0 < a.guard && a.guard < minGuard:
+		return nil, usagef("--restart-guard %v is too short: locks live for longer", a.guard)
 	case a.guard > maxDuration:
 		return nil, usagef("--restart-guard %v is more than ten years", a.guard)
+	}
+	if _, err := lua.NewKeys(a.prefix, "x"); err != nil {
+		return nil, usagef("--prefix %q: %w", a.prefix, err)
 	}
 	nodes := make([]redis.UniversalClient, len(servers))
 	for i, s := range servers {

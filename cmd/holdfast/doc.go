@@ -14,6 +14,7 @@
 //   - The lock is released when the last process of the group is gone, and not before (group.go).
 //   - A signal that ends the wait leaves nothing locked (signals.go).
 //
-// A process that leaves the process group, such as a daemon, is not controlled. If holdfast is
-// killed with SIGKILL, Linux kills the command, but not the command's own children.
+// A process that leaves the process group, such as a daemon, does not keep the lock. At a loss, Linux
+// lets it be ended with the group; on other systems it stays. If holdfast is killed with SIGKILL, Linux
+// kills the command, but not the command's own children.
 package main

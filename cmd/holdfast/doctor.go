@@ -223,11 +223,11 @@ func (x *examination) print(out io.Writer) {
 	t.flush()
 	for _, e := range x.Nodes {
 		for _, f := range e.Findings {
-			fmt.Fprintf(out, "%s: %s: %s\n", f.Level, e.Address, f.Text)
+			fmt.Fprintf(out, "%s: %s: %s\n", f.Level, e.Address, oneLine(f.Text))
 		}
 	}
 	for _, f := range x.Findings {
-		fmt.Fprintf(out, "%s: %s\n", f.Level, f.Text)
+		fmt.Fprintf(out, "%s: %s\n", f.Level, oneLine(f.Text))
 	}
-	fmt.Fprintln(out, x.Verdict)
+	fmt.Fprintln(out, oneLine(x.Verdict))
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -111,17 +110,30 @@ func (a *app) try(ctx context.Context, s server, e *nodeExam, answers []string) 
 		e.grants = true
 	}
 	last, holder := a.trialName(ctx, s, answers)
-	channel := fmt.Sprintf("%s:{%s}:channel", a.prefix, last)
-	if err := within(ctx, func(ctx context.Context) error {
-		p := holder.Subscribe(ctx, channel)
-		defer p.Close()
-		_, err := p.Receive(ctx)
-		return err
-	}); err != nil {
-		e.find(wrong, "it does not let this user subscribe to %s, so waiters have to poll: %v", channel, err)
-	}
+	a.tryMessages(ctx, holder, last, e)
 	if err := within(ctx, func(ctx context.Context) error { return holder.Scan(ctx, 0, a.prefix+":*", 10).Err() }); err != nil {
 		e.find(advice, "it refuses SCAN, which `holdfast list` and `holdfast top` need: %v", err)
+	}
+}
+
+// tryMessages tries what tells waiters that it is their turn. Locks do not fail without it, so nothing else says so.
+func (a *app) tryMessages(ctx context.Context, c redis.UniversalClient, name string, e *nodeExam) {
+	keys, err := lua.NewKeys(a.prefix, name)
+	if err != nil {
+		return // as taking it has told
+	}
+	for _, channel := range []string{keys.Channel(), lua.ClientChannels(a.prefix) + uuid.NewString()} {
+		if err := within(ctx, func(ctx context.Context) error {
+			p := c.Subscribe(ctx, channel)
+			defer p.Close()
+			_, err := p.Receive(ctx)
+			return err
+		}); err != nil {
+			e.find(wrong, "it does not let this user subscribe to %s, so waiters have to poll: %v", channel, err)
+		}
+		if err := within(ctx, func(ctx context.Context) error { return c.Publish(ctx, channel, "").Err() }); err != nil {
+			e.find(wrong, "it does not let this user publish to %s, so waiters elsewhere have to poll: %v", channel, err)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -66,7 +67,7 @@ func (e *candidacy) check(cmd *cobra.Command, rest []string, guard time.Duration
 	}
 	if e.candidate == "" {
 		if e.candidate = e.label; e.candidate == "" {
-			e.candidate = defaultLabel(e.words)
+			e.candidate = e.defaultLabel(e.words)
 		}
 	}
 	e.path, err = find(e.words[0])
@@ -78,7 +79,7 @@ var errTermLost = errors.New("the leadership was lost")
 
 func (e *candidacy) run(a *app) error {
 	outlivePipes()
-	caught, stop := listen()
+	caught, stop := listen(syscall.SIGTSTP)
 	defer stop()
 	r := &runner{flags: &e.lockFlags, words: e.words, path: e.path, caught: caught, events: a.events(e.name)}
 	c, closing, err := a.openUnless(context.Background(), caught, e.client(e.words)...)

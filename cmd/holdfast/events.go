@@ -10,7 +10,7 @@ import (
 
 // An event is something that happens to a command under a lock: one line on stderr, as stdout is the command's.
 type event struct {
-	Event    string `json:"event"` // locked, lost, kill, released, leading
+	Event    string `json:"event"` // locked, lost, kill, released
 	Name     string `json:"name"`
 	ID       string `json:"id,omitempty"`
 	Token    int64  `json:"token,omitempty"`
@@ -41,6 +41,11 @@ func (e *events) tell(ev event) {
 	case e.verbose:
 		fmt.Fprintf(e.out, "holdfast: lock %q: %s\n", e.name, oneLine(ev.String()))
 	}
+}
+
+// lost tells why the lock was lost.
+func (e *events) lost(why error) {
+	e.tell(event{Event: "lost", Name: e.name, Error: lossText(why), Reason: reasonOf(why)})
 }
 
 // warn tells what a user must know.

@@ -110,7 +110,7 @@ func start(cmd *exec.Cmd, warn func(text string)) (*group, error) {
 	return g, nil
 }
 
-// wait returns when the command has ended. On the way it sees the command being stopped, and waits for orphans that have
+// wait returns when the command has ended. On the way it sees processes being stopped, and waits for orphans that have
 // become children of this process.
 func (g *group) wait() {
 	for {
@@ -118,9 +118,9 @@ func (g *group) wait() {
 		pid, err := syscall.Wait4(-1, &status, syscall.WUNTRACED, nil)
 		switch {
 		case errors.Is(err, syscall.EINTR):
-		case err == nil && pid != g.pid:
 		case err == nil && status.Stopped():
-			g.stopped(status.StopSignal())
+			g.stopped(pid, status.StopSignal())
+		case err == nil && pid != g.pid:
 		default:
 			g.status = status
 			return
@@ -128,9 +128,12 @@ func (g *group) wait() {
 	}
 }
 
-// stopped sees that the command was stopped by a signal. Where the terminal is not holdfast's to give, nobody else will
-// say why the command does not go on, and the lock stays held all the while.
-func (g *group) stopped(by syscall.Signal) {
+// stopped sees that a process was stopped by a signal: the command, or what it has left behind. Where the terminal is
+// not holdfast's to give, nobody else will say why the command does not go on, and the lock stays held all the while.
+func (g *group) stopped(pid int, by syscall.Signal) {
+	if at, err := unix.Getpgid(pid); err != nil || at != g.pid {
+		return // it has left the group, or was a child of this process before
+	}
 	if g.terminal.stopped(g, by) || g.warned || by != syscall.SIGTTIN && by != syscall.SIGTTOU {
 		return
 	}
@@ -145,7 +148,7 @@ func (g *group) stopped(by syscall.Signal) {
 func (g *group) await() {
 	quiet := 0 // looks in a row that found nothing: one may miss a process that is just being born
 	for pause := pollFirst; ; pause = min(2*pause, pollMost) {
-		reap()
+		g.reap()
 		if !g.empty.Load() && g.isEmpty() {
 			g.empty.Store(true)
 		}
@@ -164,11 +167,17 @@ func (g *group) await() {
 	}
 }
 
-// reap waits for all children that have ended.
-func reap() {
+// reap waits for all children that have ended, and sees those that were stopped.
+func (g *group) reap() {
 	for {
-		if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); pid <= 0 && !errors.Is(err, syscall.EINTR) {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG|syscall.WUNTRACED, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case pid <= 0:
 			return
+		case status.Stopped():
+			g.stopped(pid, status.StopSignal())
 		}
 	}
 }

@@ -80,10 +80,7 @@ func (f *lockFlags) words(verb string, args []string) ([]string, error) {
 func (f *lockFlags) client(words []string) []lock.ClientOption {
 	label := f.label
 	if !f.hasLabel {
-		label = defaultLabel(words)
-		if f.hasShell {
-			label = defaultLabel(strings.Fields(f.shell))
-		}
+		label = f.defaultLabel(words)
 	}
 	return []lock.ClientOption{lock.WithLabel(label), lock.WithTTL(f.ttl)} // the latter is compared with --restart-guard
 }
@@ -97,8 +94,11 @@ func (f *lockFlags) options() []lock.Option {
 	return options
 }
 
-// defaultLabel is the library's, with the command in place of holdfast.
-func defaultLabel(words []string) string {
+// defaultLabel is the library's, with the command in place of holdfast, and what a shell begins with in place of the shell.
+func (f *lockFlags) defaultLabel(words []string) string {
+	if f.hasShell {
+		words = strings.Fields(f.shell)
+	}
 	host, _ := os.Hostname() // "" says nothing, and nothing depends on it
 	name := ""
 	if len(words) > 0 {

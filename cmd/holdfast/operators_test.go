@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
@@ -318,6 +319,16 @@ func TestBadCandidateIsRefusedAsACandidate(t *testing.T) {
 	}
 }
 
+// A shell's script is told by what it begins with.
+func TestCandidateIsTheLabelByDefault(t *testing.T) {
+	t.Parallel()
+	url := redisURL(redistest.Start(t).Addr())
+	begin(t, command(t, url, "elect", "x", "-c", sleeper)).says("ready")
+	leader := status(t, url, "x", labelled).Holders[0]
+	require.Regexp(t, `/\d+ echo$`, leader.Label)
+	require.Equal(t, leader.Label, leader.Note)
+}
+
 func TestCandidatesLeadOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
@@ -345,6 +356,8 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "weak", "on", ">pw", "~*", "&*", "+@all", "-zadd", "-scan").Err())
 	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "dumb", "on", ">pw", "~*", "&*", "+@all", "-@scripting").Err())
 	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "deaf", "on", ">pw", "~*", "resetchannels", "+@all").Err())
+	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "mum", "on", ">pw", "~*", "&*", "+@all", "-publish").Err())
+	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "hard", "on", ">pw", "~*", "&lock:{*", "+@all").Err())
 	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "reads", "on", ">pw", "~*", "&*", "+@all", "-@write").Err())
 	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "old", "on", ">pw", "~*", "&*", "+@all", "-pexpire").Err())
 	would := redistest.Start(t, "--maxmemory-policy", "allkeys-lru")
@@ -384,6 +397,12 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 			"refuses this user: NOPERM", "no lock can be taken",
 		}, "and nothing is wrong"},
 		"no messages": {[]string{"redis://deaf:pw@" + mute.Addr()}, exitFailed, []string{"does not let this user subscribe"}, ""},
+		"no messages to others": {[]string{"redis://mum:pw@" + mute.Addr()}, exitFailed, []string{
+			"does not let this user publish to lock:{", "does not let this user publish to lock:channel:",
+		}, "subscribe"},
+		"no messages of queues": {[]string{"redis://hard:pw@" + mute.Addr()}, exitFailed, []string{
+			"does not let this user subscribe to lock:channel:",
+		}, "to lock:{"},
 		"a replica": {[]string{redisURL(replica.Addr())}, exitNoQuorum, []string{
 			"it is a slave: locks need a master", "no lock can be taken",
 		}, "and nothing is wrong"},
@@ -432,6 +451,42 @@ func TestDoctorBlamesTheCommandLine(t *testing.T) {
 	t.Parallel()
 	_, out, _ := run(t, redisURL(redistest.Start(t).Addr()), "--prefix", "", "doctor")
 	require.Contains(t, out, "no lock can be taken: --prefix is empty\n")
+	url := redisURL(redistest.Start(t).Addr())
+	_, out, _ = run(t, url, "--prefix", "{}", "doctor")
+	require.Contains(t, out, `no lock can be taken: --prefix "{}": the braces in`)
+	_, out, _ = run(t, url, "--restart-guard", "1ms", "doctor")
+	require.Contains(t, out, "no lock can be taken: --restart-guard 1ms is too short")
+	code, _, errs := run(t, url, "--restart-guard", "1ms", "list")
+	require.Equal(t, exitUsage, code, errs)
+}
+
+// Whoever can write to the servers writes what status and unlock show.
+func TestStatusSteersNoTerminal(t *testing.T) {
+	t.Parallel()
+	server := redistest.Start(t)
+	require.NoError(t, server.Client(t).HSet(t.Context(), "lock:{x}", "\x1b]0;owned\a\x1b[2J\nforged line", "nope").Err())
+	_, out, _ := run(t, redisURL(server.Addr()), "status", "x")
+	require.Contains(t, out, "]0;owned")
+	require.Len(t, lines(out), 2, out)
+	require.Equal(t, -1, strings.IndexFunc(strings.ReplaceAll(out, "\n", ""), unicode.IsControl), "%q", out)
+}
+
+// A hold that only few nodes have is one that unlock ends, so it is shown.
+func TestUnlockShowsWhatItEnds(t *testing.T) {
+	t.Parallel()
+	servers := redistest.StartN(t, 3)
+	rdb := servers[1].Client(t)
+	require.NoError(t, rdb.HSet(t.Context(), "lock:{x}", "c:7", "1").Err())
+	require.NoError(t, rdb.PExpire(t.Context(), "lock:{x}", time.Hour).Err())
+	urls := redisURL(servers[0].Addr()) + "," + redisURL(servers[1].Addr()) + "," + redisURL(servers[2].Addr())
+	_, out, _ := run(t, urls, "status", "x")
+	require.Contains(t, out, "x: free")
+	require.Regexp(t, regexp.QuoteMeta("node     "+servers[1].Addr())+`: held by c:7, for another (1h0m0s|59m\d\ds)\n`, out)
+	term := onTerminal(t, command(t, urls, "unlock", "--force", "x"))
+	term.shows(`held by c:7(.|\n)*\[y/N\]`)
+	term.types("y\r")
+	require.Zero(t, term.code())
+	require.Zero(t, rdb.Exists(t.Context(), "lock:{x}").Val())
 }
 
 // A server that is silent, as behind a firewall, is one that cannot be reached, however patient its URL has the client be.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -173,7 +174,7 @@ func waitFor(text string) (time.Duration, error) {
 
 func (j *job) run(a *app) error {
 	outlivePipes()
-	caught, stop := listen()
+	caught, stop := listen(syscall.SIGTSTP)
 	defer stop()
 	events := a.events(j.wish.name)
 	g, closing, err := j.obtain(a, caught)
@@ -197,6 +198,8 @@ func (j *job) run(a *app) error {
 		events.tell(event{Event: "released", Name: g.name, ID: g.ID()})
 	}
 	switch {
+	case lost != nil && !r.began:
+		return exit(exitLost, fmt.Errorf("lock %q was lost before the command began: %s", g.name, lossText(lost)))
 	case lost != nil:
 		return exit(exitLost, fmt.Errorf("lock %q was lost while the command ran, and the command was ended: %s", g.name, lossText(lost)))
 	case code != 0:

@@ -84,6 +84,7 @@ func TestExitCodes(t *testing.T) {
 		{75, []string{"--wait", "1ns", "taken", "--", "true"}, `lock "taken": locked by another`},
 		{0, []string{"--restart-guard", "1s", "--ttl", "1s", "x9", "--", "true"}, `^$`},
 		{64, []string{"--prefix", "", "x", "--", "true"}, "--prefix is empty"},
+		{64, []string{"--prefix", "{}", "x", "--", "true"}, `--prefix "{}": the braces in`},
 		{64, []string{"--redis", "", "x", "--", "true"}, "--redis is empty"},
 	} {
 		t.Run(strings.Join(c.args, " "), func(t *testing.T) {

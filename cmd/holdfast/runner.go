@@ -18,7 +18,8 @@ type runner struct {
 	caught <-chan os.Signal
 	events *events
 
-	stopping bool // a signal asked the command to end
+	began    bool // the command did
+	stopping bool // a signal asked it to end
 }
 
 // run runs the command until nothing of it is left. It tells why the command was ended, if it was, and the
@@ -33,6 +34,7 @@ func (r *runner) run(g *grant) (lost error, code int, err error) {
 		s.until = began.Add(r.flags.maxHold)
 	}
 	if lost := g.Err(); lost != nil {
+		r.events.lost(lost)
 		return lost, 0, nil // this process was paused just now: nothing begins without the lock
 	}
 	all, err := start(&exec.Cmd{
@@ -41,6 +43,7 @@ func (r *runner) run(g *grant) (lost error, code int, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	r.began = true
 	s.group = all
 	lost = s.run()
 	r.stopping = r.stopping || s.stopping

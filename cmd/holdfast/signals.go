@@ -13,14 +13,14 @@ var forwarded = []os.Signal{
 	syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH,
 }
 
-// listen catches signals from now on. One that was ignored when holdfast began, as by nohup, stays ignored,
-// here and in the command.
+// listen catches signals from now on. SIGHUP or SIGINT that was ignored when holdfast began, as by nohup or in a script's
+// background, stays ignored, here and in the command; of other signals, Go does not tell.
 //
-// SIGTSTP is caught, too: a holdfast that is stopped by Ctrl-Z could not renew the lock, and the command would
-// run on without it.
-func listen() (caught <-chan os.Signal, stop func()) {
+// Whoever has a lock to renew, or is about to, catches SIGTSTP, too: a holdfast that is stopped by Ctrl-Z could not
+// renew it, and the command would run on without it.
+func listen(too ...os.Signal) (caught <-chan os.Signal, stop func()) {
 	c := make(chan os.Signal, 16)
-	for _, s := range append([]os.Signal{syscall.SIGTSTP}, forwarded...) {
+	for _, s := range append(too, forwarded...) {
 		if !signal.Ignored(s) {
 			signal.Notify(c, s)
 		}

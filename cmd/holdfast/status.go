@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -63,7 +64,7 @@ func (v *lockView) print(out io.Writer) {
 		fmt.Fprintf(out, "  token    %d\n", v.Token)
 	}
 	for _, n := range v.Nodes {
-		fmt.Fprintf(out, "  node     %s: %s\n", n.Address, n.words())
+		fmt.Fprintf(out, "  node     %s\n", oneLine(n.Address+": "+n.words(v.minority(n))))
 	}
 }
 
@@ -108,16 +109,33 @@ func (w *waiterView) words() string {
 	return text
 }
 
-func (n *nodeView) words() string {
+// minority are the holds of a node that are not among those of the lock.
+func (v *lockView) minority(n nodeView) (ids []string) {
+	for _, id := range n.Holders {
+		if !slices.ContainsFunc(v.Holders, func(h holderView) bool { return h.ID == id }) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// words tell which hold the node has if that is one of these.
+func (n *nodeView) words(ids []string) string {
+	held := "held"
+	if len(ids) > 0 {
+		held = "held by " + strings.Join(ids, " and ")
+	}
 	switch {
+	case n.Error != "" && len(ids) > 0:
+		return n.Error + "; " + held
 	case n.Error != "":
 		return n.Error
 	case len(n.Holders) == 0:
 		return "free"
 	case n.TTLMs < 0:
-		return "held, without a TTL"
+		return held + ", without a TTL"
 	default:
-		return "held, for another " + span(n.TTLMs)
+		return held + ", for another " + span(n.TTLMs)
 	}
 }
 

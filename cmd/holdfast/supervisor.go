@@ -105,7 +105,7 @@ func (s *supervisor) end(why error, killAt time.Time) {
 	s.lost, s.killAt = why, killAt
 	err := s.group.end(syscall.SIGTERM)
 	s.told(err, s.group.end(syscall.SIGCONT))
-	s.events.tell(event{Event: "lost", Name: s.events.name, Error: lossText(why), Reason: reasonOf(why)})
+	s.events.lost(why)
 }
 
 // forward passes a signal on. A second Ctrl-C is for a command that does not heed the first.

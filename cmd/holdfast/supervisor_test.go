@@ -78,11 +78,14 @@ func (d *dummy) end(s syscall.Signal) error {
 func TestNothingBeginsWithoutTheLock(t *testing.T) {
 	l := &script{deadline: time.Now(), done: make(chan struct{})}
 	l.lose()
-	r := &runner{flags: new(lockFlags), words: []string{"sh", "-c", "exit 3"}, path: "/bin/sh", events: &events{out: new(bytes.Buffer)}}
+	out := new(bytes.Buffer)
+	r := &runner{flags: new(lockFlags), words: []string{"sh", "-c", "exit 3"}, path: "/bin/sh", events: &events{name: "x", json: true, out: out}}
 	lost, code, err := r.run(&grant{lease: l, name: "x"})
 	require.NoError(t, err)
 	require.ErrorIs(t, lost, l.err)
 	require.Zero(t, code, "the command has not run")
+	require.False(t, r.began)
+	require.Contains(t, out.String(), `{"event":"lost","name":"x","reason":"gone"`)
 }
 
 // The keys expire at the deadline at the earliest. SIGTERM comes a grace and a margin before that, SIGKILL a margin, and
