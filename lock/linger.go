@@ -66,8 +66,8 @@ func (t *tenure) keeping(d time.Duration) redlock.Motion {
 	}
 	return redlock.Motion{
 		Name:      "keep",
-		Call:      t.keepCall(d, noted),
-		Removal:   func(_, _ bool) lua.Call { return t.keepCall(left(), noted) },
+		Call:      t.keepCall(d, 0, noted),
+		Removal:   func(mark, _ bool) lua.Call { return t.keepCall(left(), t.voids(mark), noted) },
 		Yes:       t.engine.vacated,
 		Found:     found,
 		Narrow:    narrow,
@@ -80,7 +80,7 @@ func (t *tenure) keeping(d time.Duration) redlock.Motion {
 }
 
 // keepCall is the call that lets the lock stay taken for d on a node.
-func (t *tenure) keepCall(d time.Duration, noted bool) lua.Call {
+func (t *tenure) keepCall(d, mark time.Duration, noted bool) lua.Call {
 	r := t.request()
 	t.mu.Lock()
 	if !t.engine.reads() { // a node may not have heard of a downgrade
@@ -89,7 +89,7 @@ func (t *tenure) keepCall(d time.Duration, noted bool) lua.Call {
 	t.mu.Unlock()
 	k := lua.Keep{
 		Fair: lua.Fair{Keys: r.Keys, Channel: r.Channel, Alone: r.Alone},
-		Hold: t.id, For: d, Queued: t.engine.order == queued, Noted: noted,
+		Hold: t.id, For: d, Mark: mark, Queued: t.engine.order == queued, Noted: noted,
 	}
 	if s := t.engine.shared; s != nil {
 		return s.Keep(r, k)

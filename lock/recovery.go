@@ -138,8 +138,8 @@ func (t *tenure) renewNow() {
 	if t.ended {
 		return
 	}
-	if t.renewing != nil {
-		t.uneven = true
+	if t.since.IsZero() || t.renewing != nil {
+		t.uneven = true // watch and decided look at it
 		return
 	}
 	t.mending = true

@@ -11,6 +11,7 @@ import (
 	"github.com/holdfast-go/holdfast/internal/kind"
 	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
+	"github.com/holdfast-go/holdfast/watchdog"
 )
 
 // A scribe is a kind that keeps what it was last asked to ask.
@@ -116,4 +117,20 @@ func TestTheOthersChanceIsLongerByTheWayToTheNodes(t *testing.T) {
 		require.Equal(t, min(deafChance+2*trip, maxChance), ct.othersChance())
 		require.Greater(t, maxChance, deafChance+2*trip)
 	})
+}
+
+// As soon as others know of a tenure, they join it, and schedule its end and its renewals, before its maker goes on.
+func TestATenureIsWatchedByItselfFromTheBeginning(t *testing.T) {
+	before, _ := written(t, "own:1")
+	dog := watchdog.New(renew)
+	t.Cleanup(dog.Close)
+	before.engine.client.watchdog = dog
+	made := before.engine.newTenure(new(slot))
+	require.Same(t, made, made.ward.Owner)
+	made.renewNow() // a node is back
+	require.Zero(t, made.dates, "nobody knows yet from when on it is valid")
+	made.first.lease(made.engine, time.Now(), time.Now().Add(time.Second))
+	made.begin(&made.first)
+	made.watch(time.Now())
+	require.Less(t, time.Until(made.dates.renewAt), time.Second/3, "and so it is renewed early")
 }

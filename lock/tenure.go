@@ -28,6 +28,7 @@ type tenure struct {
 	footprint *redlock.Footprint
 	round     int64 // of a queuer's asking in which it was granted; 0: it was not queued
 	first     hold
+	made      time.Time // no node was asked before
 
 	ward watchdog.Ward // its dates are set with mu held
 
@@ -93,7 +94,9 @@ func (e *engine) newTenure(s *slot) *tenure {
 		footprint: e.client.group.NewFootprint(),
 		ttl:       e.set.ttl,
 		backs:     e.client.backs.Load(),
+		made:      time.Now(),
 	}
+	t.ward.Owner = t
 	if e.numbered != nil {
 		t.numbering = new(numbering)
 	}
@@ -177,7 +180,6 @@ func (t *tenure) count() int {
 func (t *tenure) watch(start time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.ward.Owner = t
 	t.since = start
 	t.renewAt = start.Add(t.beat() - rand.N(t.ttl/6+1)) // holds taken together part
 	// A node that came back during the acquisition may have forgotten the hold, which was not yet among

@@ -135,13 +135,9 @@ func (t *tenure) outlives() time.Time {
 // needed, so they are built only then.
 func (t *tenure) removal(successor string, quiet bool) func(mark, again bool) lua.Call {
 	return func(mark, again bool) lua.Call {
-		life := time.Duration(0)
-		if mark {
-			life = markLife
-		}
 		// A quiet release relies on a successor that asks right after it. By now that one has been
 		// refused.
-		return t.releaseCall(successor, quiet && !again, life, again)
+		return t.releaseCall(successor, quiet && !again, t.voids(mark), again)
 	}
 }
 
@@ -158,10 +154,24 @@ func (t *tenure) found() func(reply any) bool {
 	return t.engine.had
 }
 
-// markLife is how long a node remembers a voided hold id, from when the node executes the removal:
-// a stall before that, however long, does not shorten it. A command that is even later leaves a key
-// for a TTL (I5).
+// markLife is how long a node remembers a voided hold id at the least, from when the node executes the
+// removal: a stall of the node before that, however long, does not shorten it.
 const markLife = 10 * time.Second
+
+// longestMark is more than the two minutes that TCP waits at the most before it sends again.
+const longestMark = 3 * time.Minute
+
+// voids returns for how long a removal that is sent now is to void the hold id, if it has to mark it; else 0.
+//
+// A command that a network has not delivered is sent again by TCP, even if its connection has been given up. Each
+// pause is twice the one before, so the next time is no farther from now than the first was, which the removal
+// overtakes on a new connection.
+func (t *tenure) voids(mark bool) time.Duration {
+	if !mark {
+		return 0
+	}
+	return min(max(markLife, 2*time.Since(t.made)), longestMark)
+}
 
 // except skips all nodes but these.
 func except(nodes []int) func(int) bool {

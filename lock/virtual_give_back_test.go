@@ -193,3 +193,25 @@ func TestAMinoritysGrantsAreGivenBackAtOnceThoughANodeIsSilent(t *testing.T) {
 		})
 	}
 }
+
+// After a long break, a network delivers what was sent at its beginning later than what is sent now, and the later the
+// longer it was.
+func TestMarkLivesTheLongerTheOlderTheClaim(t *testing.T) {
+	ofEitherKind(t, []int{3}, func(t *testing.T, w *world, of func(*process) lock.Locker) {
+		const outage, late = 30 * time.Second, 51 * time.Second
+		far := w.nodes[0]
+		m := of(w.process())
+		start := time.Now()
+		far.SetDelay(late, 0)
+		l := w.lock(m)
+		far.SetDelay(0, 0)
+		far.Refuse(func(args []string) bool { return true })
+		require.NoError(t, l.Unlock(bg))
+		time.Sleep(outage)
+		far.Refuse(nil)
+		time.Sleep(time.Until(start.Add(late + time.Second)))
+		requireHolder(t, "", w.nodes)
+		time.Sleep(2 * outage)
+		require.NotContains(t, far.Keys(), keys.Void(), "it is not kept for ever")
+	})
+}

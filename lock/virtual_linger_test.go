@@ -730,3 +730,28 @@ func TestANodeThatHearsLateOfForceDoesNotLetTheLockRest(t *testing.T) {
 		})
 	}
 }
+
+// A claim that comes after the lock has begun to stay taken finds the mark: it would leave a key for a TTL, and in a
+// queue the place of nobody.
+func TestNothingIsLateForAMinHold(t *testing.T) {
+	const least, late = 10 * time.Second, 5 * time.Second
+	for _, kind := range []string{"reentrant", "fair", "writer", "reader", "permit"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+				far := w.nodes[0]
+				p := w.process()
+				require.NoError(t, w.lock(p.lockOf(kind)).Unlock(bg)) // the nodes know the scripts then
+				m := p.lockOf(kind, lock.WithMinHold(least))
+				far.SetDelay(late, 0)
+				l := w.lock(m)
+				far.SetDelay(0, 0)
+				require.NoError(t, l.Unlock(bg))
+				time.Sleep(late + time.Second)
+				requireHolder(t, "", w.nodes[:1])
+				time.Sleep(least)
+				requireHolder(t, "", w.nodes)
+				require.NotContains(t, far.Keys(), keys.Queue())
+			})
+		})
+	}
+}

@@ -14,7 +14,7 @@ import (
 )
 
 // libraries stand in scripts and have headers of their own kind.
-var libraries = []string{"clock", "guard", "former", "noted", "unnote", "token", "unmint", "marks", "written", "extended", "place", "queue", "signs", "run", "rw", "permits"}
+var libraries = []string{"clock", "guard", "former", "noted", "unnote", "token", "unmint", "void", "marks", "written", "extended", "place", "queue", "signs", "run", "rw", "permits"}
 
 // calls has one of each script with all its arguments, about a lock called "name", as
 // headers call it.
@@ -34,7 +34,7 @@ func calls(t *testing.T) map[string]Call {
 		RWAcquire{RW: rw, Guard: time.Second, Noted: true}, RWRelease{RW: rw, Hold: "1w", Token: 7, Noted: true}, RWYield{RW: rw}, RWSettle{RW: rw}, RWBeat{RW: rw, Holds: []string{"one"}},
 		RWExtend{RW: rw, Round: 1, Guard: time.Second, Noted: true}, RWRestore{RW: rw, Round: 1, Guard: time.Second}, RWRepair{RW: rw, Guard: time.Second}, RWKeep{RW: rw, Token: 7, Noted: true}, RWLook{RW: rw}, RWReserve{RW: rw},
 		PermitAcquire{Permit: permit, Guard: time.Second}, PermitRelease{Permit: permit}, PermitYield{Permit: permit}, PermitSettle{Permit: permit}, PermitBeat{Permit: permit, Holds: []string{"one"}},
-		held, PermitRestore{PermitExtend: held}, PermitRepair{PermitExtend: held}, PermitKeep{Permit: permit}, PermitFence{Permit: permit, Guard: time.Second}, PermitReserve{Permit: permit}, PermitNote{Permit: permit}, PermitInspect{Permit: permit, Guard: time.Second},
+		held, PermitRestore{PermitExtend: held}, PermitRepair{PermitExtend: held}, PermitKeep{Permit: permit, Mark: time.Second}, PermitFence{Permit: permit, Guard: time.Second}, PermitReserve{Permit: permit}, PermitNote{Permit: permit}, PermitInspect{Permit: permit, Guard: time.Second},
 	} {
 		all[c.Call().script.Name] = c.Call()
 	}

@@ -15,13 +15,17 @@ type Keep struct {
 	Fair
 	Hold   string
 	For    time.Duration
-	Queued bool // the lock has a queue
-	Noted  bool // the hold has a note
+	Mark   time.Duration // life of the mark that voids the hold id; 0: no mark
+	Queued bool          // the lock has a queue
+	Noted  bool          // the hold has a note
 }
 
 // Call makes the call. Its replies are those of [Release].
 func (k Keep) Call() Call {
-	args := append(newCall(keepScript, 4, 4), k.Keys.Lock)
+	args := append(newCall(keepScript, 5, 5), k.Keys.Lock)
+	if k.Mark > 0 || k.Noted || k.Queued {
+		args = append(args, k.Keys.Void())
+	}
 	if k.Noted || k.Queued {
 		args = append(args, k.Keys.Note())
 	}
@@ -29,7 +33,7 @@ func (k Keep) Call() Call {
 		args = append(args, k.Keys.Queue(), k.Keys.Waiters())
 	}
 	args[2] = len(args) - 3
-	args = append(args, k.Hold, Millis(k.For))
+	args = append(args, k.Hold, Millis(k.For), Millis(k.Mark))
 	if !k.Queued {
 		return Call{script: keepScript, args: append(args, ofChannel)}
 	}

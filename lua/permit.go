@@ -214,13 +214,18 @@ type PermitKeep struct {
 	Permit
 	Hold string
 	For  time.Duration
+	Mark time.Duration // life of the mark that voids the hold id; 0: no mark
 }
 
 // Call makes the call. Its replies are those of [Release].
 func (k PermitKeep) Call() Call {
-	return Call{script: permitKeepScript, args: append(newCall(permitKeepScript, 6, 4),
-		k.Keys.Lock, k.Keys.Permits(), k.Keys.Slots(), k.Keys.Free(), k.Keys.Queue(), k.Keys.Waiters(),
-		k.Hold, Millis(k.For), k.Channel, flag(k.Alone))}
+	args := append(newCall(permitKeepScript, 7, 5),
+		k.Keys.Lock, k.Keys.Permits(), k.Keys.Slots(), k.Keys.Free(), k.Keys.Queue(), k.Keys.Waiters())
+	if k.Mark > 0 {
+		args = append(args, k.Keys.Void())
+	}
+	args[2] = len(args) - 3
+	return Call{script: permitKeepScript, args: append(args, k.Hold, Millis(k.For), Millis(k.Mark), k.Channel, flag(k.Alone))}
 }
 
 // PermitFence calls permit_fence.lua: it raises the fencing counter to a token that no other hold has.

@@ -7,24 +7,27 @@
 -- KEYS[5] lock:{name}:queue    zset  waiting hold id -> ticket
 -- KEYS[6] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds;
 --                                    "hold id round" -> round and ticket of its grant
+-- KEYS[7] lock:{name}:void     zset  voided hold id -> when the mark may go, microseconds; absent if not needed
 -- ARGV[1] hold id
 -- ARGV[2] how long the slots stay taken, milliseconds
--- ARGV[3] prefix of the clients' channels
--- ARGV[4] 1: every listener of this deployment is connected to this server
+-- ARGV[3] life of the mark that voids this hold id, milliseconds; 0: no mark
+-- ARGV[4] prefix of the clients' channels
+-- ARGV[5] 1: every listener of this deployment is connected to this server
 --
 -- Returns 1   the hold has ended, and its slots stay taken
 -- Returns 0   the hold was not there
 --
 -- Twice: the second run finds what the first one left, and only brings the end nearer.
--- Late: hold ids are never used again, so it cannot touch a later hold. A late extension or other
--- late command finds no hold any more.
+-- Late: hold ids are never used again, so it cannot touch a later hold. A late extension finds no hold
+-- any more, and what would create one finds the mark.
 
--- uses clock, place, queue, permits
+-- uses clock, place, queue, permits, void
 local now = clock()
 local state = look(KEYS[1], KEYS[2], KEYS[3], KEYS[4], now)
 local lingers = ARGV[1] .. ' lingers'
 local ends = redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 and redis.call('HGET', KEYS[3], ARGV[1])
 if not ends and redis.call('HEXISTS', KEYS[1], lingers) == 0 then
+  void(KEYS[7], ARGV[1], ARGV[3])
   return 0
 end
 redis.call('HDEL', KEYS[1], '') -- a full server refuses a script whose first write needs memory
@@ -46,6 +49,7 @@ if redis.call('EXISTS', KEYS[5]) == 0 then -- who waits has to find what has end
   shorten(KEYS[1], KEYS[2], KEYS[3], KEYS[4], now)
 end
 if till < before then -- of which waiters know
-  wake(KEYS[5], KEYS[6], now, ARGV[3], ARGV[1] .. ' kept', ARGV[4])
+  wake(KEYS[5], KEYS[6], now, ARGV[4], ARGV[1] .. ' kept', ARGV[5])
 end
+void(KEYS[7], ARGV[1], ARGV[3])
 return 1

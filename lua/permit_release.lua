@@ -49,12 +49,7 @@ else
   end
 end
 if ARGV[3] ~= '0' then
-  -- uses clock
-  local now = clock()
-  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now))
-  redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[3] * 1000), ARGV[1])
-  if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[3]) then -- other marks may live longer
-    redis.call('PEXPIRE', KEYS[2], ARGV[3])
-  end
+  -- uses void
+  void(KEYS[2], ARGV[1], ARGV[3])
 end
 return found

@@ -66,6 +66,10 @@ func permitKeep(hold string, d time.Duration) lua.Call {
 	return lua.PermitKeep{Permit: permit, Hold: hold, For: d}.Call()
 }
 
+func permitKeepVoid(hold string) lua.Call {
+	return lua.PermitKeep{Permit: permit, Hold: hold, For: time.Second, Mark: marked}.Call()
+}
+
 func permitFence(hold string, token int64, slots lua.Slots) lua.Call {
 	return lua.PermitFence{Permit: permit, Hold: hold, Token: token, Retention: kept, Slots: slots, Round: 2}.Call()
 }
@@ -125,38 +129,40 @@ func permitTwice() map[string]repeated {
 // permitLate are the cases of the semaphore for what comes late.
 func permitLate() map[string]repeated {
 	return map[string]repeated{
-		"permit_acquire, after the release":             {calls(permitTry(two), permitEnd(two, marked)), permitTry(two)},
-		"permit_acquire, after the leave":               {calls(permitTry(all), permitAsk(one, proposal(0), 1), permitEnd(one, marked)), permitAsk(one, final(1), 2)},
-		"permit_acquire, after an extension":            {calls(permitTry(two), permitExtend(two, longer, "0-1")), permitTry(two)},
-		"permit_acquire, of an earlier round":           {calls(permitAsk(two, proposal(0), 2)), permitAskFor(two, proposal(0), 1, "1-2")},
-		"permit_acquire, by name, after an extension":   {calls(permitAsk(two, proposal(0), 1), permitExtend(two, longer, "0-1")), permitAskFor(two, proposal(0), 9, "1-2")},
-		"permit_acquire, a proposal after a final one":  {calls(permitTry(all), permitAsk(one, final(9), 2)), permitAsk(one, proposal(8), 1)},
-		"permit_release, when another has its slots":    {calls(permitTry(two), permitEnd(two, 0), permitTry(two2)), permitEnd(two, 0)},
-		"permit_release, when others wait":              {calls(permitTry(all), permitAsk(two, proposal(0), 1), permitEnd(one, 0)), permitEnd(one3, 0)},
-		"permit_yield, when a later round has it":       {calls(permitAsk(two, proposal(0), 1), permitAsk(two, proposal(0), 2)), permitYield(two, final(1), 1)},
-		"permit_yield, after a later round's fence":     {calls(permitAsk(two, proposal(0), 1), permitFence(two, 1<<52, "0-1")), permitYield(two, final(1), 1)},
-		"permit_yield, after an extension":              {calls(permitAsk(two, proposal(0), 1), permitExtend(two, longer, "0-1")), permitYield(two, final(1), 1)},
-		"permit_yield, when another has its slots":      {calls(permitAsk(two, proposal(0), 1), permitEnd(two, 0), permitTry(two2)), permitYield(two, final(1), 1)},
-		"permit_settle, when it was granted":            {calls(permitTry(two), permitAsk(two2, proposal(0), 1)), permitSettle(two)},
-		"permit_beat, after the leave":                  {calls(permitTry(all), permitAsk(one, proposal(0), 1), permitEnd(one, 0)), permitBeat(one)},
-		"permit_extend, after the release":              {calls(permitTry(two), permitEnd(two, 0)), permitExtend(two, longer, "0-1")},
-		"permit_extend, when another has its slots":     {calls(permitTry(two), permitEnd(two, 0), permitTry(two2)), permitExtend(two, longer, "0-1")},
-		"permit_extend, after a longer one":             {calls(permitTry(two), permitExtend(two, longer, "0-1")), permitExtend(two, ttl, "0-1")},
-		"permit_restore, after the release":             {calls(permitTry(one2), permitTry(two), permitEnd(two, marked)), permitRestore(two, 1<<52, "1-2")},
-		"permit_restore, when another has a slot":       {calls(permitTry(one2)), permitRestore(two, 1<<52, "0-1")},
-		"permit_restore, when another had one":          {calls(permitTry(one2), permitEnd(one2, 0)), permitRestore(two, 1, "0-1")},
-		"permit_repair, after the release":              {calls(permitTry(one2), permitTry(two), permitEnd(two, marked)), permitRepair(two, "1-2")},
-		"permit_repair, when another has a slot":        {calls(permitTry(one2)), permitRepair(two, "0-1")},
-		"permit_keep, after the release":                {calls(permitTry(two), permitEnd(two, 0)), permitKeep(two, time.Second)},
-		"permit_keep, when others have them":            {calls(permitTry(two), permitEnd(two, 0), permitTry(one2)), permitKeep(two, time.Second)},
-		"permit_keep, after one that is shorter":        {calls(permitTry(two), permitKeep(two, time.Second)), permitKeep(two, 2*time.Second)},
-		"permit_extend, after a keep":                   {calls(permitTry(two), permitKeep(two, time.Second)), permitExtend(two, longer, "0-1")},
-		"permit_fence, after the release":               {calls(permitTry(one2), permitTry(two), permitEnd(two, 0)), permitFence(two, 1<<52, "1-2")},
-		"permit_fence, when it has other slots":         {calls(permitTry(two)), permitFence(two, 1<<52, "1-2")},
-		"permit_fence, of a token that another may get": {calls(permitTry(two), permitTry(one2), permitFence(one2, 1<<52, "2")), permitFence(two, 1<<52, "0-1")},
-		"permit_reserve, after the release":             {calls(permitTry(one2), permitTry(two), permitEnd(two, 0)), permitReserve(two, 1<<51, 1<<52, "1-2")},
-		"permit_reserve, when it has other slots":       {calls(permitTry(two)), permitReserve(two, 1<<51, 1<<52, "1-2")},
-		"permit_reserve, of a token that another has":   {calls(permitTry(two), permitTry(one2), permitFence(one2, 1<<52, "2")), permitReserve(two, 1<<51, 1<<52+1, "0-1")},
-		"permit_note, after the release":                {calls(permitTry(one2), permitTry(two), permitEnd(two, 0)), permitNote(two)},
+		"permit_acquire, after the release":               {calls(permitTry(two), permitEnd(two, marked)), permitTry(two)},
+		"permit_acquire, after the leave":                 {calls(permitTry(all), permitAsk(one, proposal(0), 1), permitEnd(one, marked)), permitAsk(one, final(1), 2)},
+		"permit_acquire, after an extension":              {calls(permitTry(two), permitExtend(two, longer, "0-1")), permitTry(two)},
+		"permit_acquire, of an earlier round":             {calls(permitAsk(two, proposal(0), 2)), permitAskFor(two, proposal(0), 1, "1-2")},
+		"permit_acquire, by name, after an extension":     {calls(permitAsk(two, proposal(0), 1), permitExtend(two, longer, "0-1")), permitAskFor(two, proposal(0), 9, "1-2")},
+		"permit_acquire, a proposal after a final one":    {calls(permitTry(all), permitAsk(one, final(9), 2)), permitAsk(one, proposal(8), 1)},
+		"permit_release, when another has its slots":      {calls(permitTry(two), permitEnd(two, 0), permitTry(two2)), permitEnd(two, 0)},
+		"permit_release, when others wait":                {calls(permitTry(all), permitAsk(two, proposal(0), 1), permitEnd(one, 0)), permitEnd(one3, 0)},
+		"permit_yield, when a later round has it":         {calls(permitAsk(two, proposal(0), 1), permitAsk(two, proposal(0), 2)), permitYield(two, final(1), 1)},
+		"permit_yield, after a later round's fence":       {calls(permitAsk(two, proposal(0), 1), permitFence(two, 1<<52, "0-1")), permitYield(two, final(1), 1)},
+		"permit_yield, after an extension":                {calls(permitAsk(two, proposal(0), 1), permitExtend(two, longer, "0-1")), permitYield(two, final(1), 1)},
+		"permit_yield, when another has its slots":        {calls(permitAsk(two, proposal(0), 1), permitEnd(two, 0), permitTry(two2)), permitYield(two, final(1), 1)},
+		"permit_settle, when it was granted":              {calls(permitTry(two), permitAsk(two2, proposal(0), 1)), permitSettle(two)},
+		"permit_beat, after the leave":                    {calls(permitTry(all), permitAsk(one, proposal(0), 1), permitEnd(one, 0)), permitBeat(one)},
+		"permit_extend, after the release":                {calls(permitTry(two), permitEnd(two, 0)), permitExtend(two, longer, "0-1")},
+		"permit_extend, when another has its slots":       {calls(permitTry(two), permitEnd(two, 0), permitTry(two2)), permitExtend(two, longer, "0-1")},
+		"permit_extend, after a longer one":               {calls(permitTry(two), permitExtend(two, longer, "0-1")), permitExtend(two, ttl, "0-1")},
+		"permit_restore, after the release":               {calls(permitTry(one2), permitTry(two), permitEnd(two, marked)), permitRestore(two, 1<<52, "1-2")},
+		"permit_restore, when another has a slot":         {calls(permitTry(one2)), permitRestore(two, 1<<52, "0-1")},
+		"permit_restore, when another had one":            {calls(permitTry(one2), permitEnd(one2, 0)), permitRestore(two, 1, "0-1")},
+		"permit_repair, after the release":                {calls(permitTry(one2), permitTry(two), permitEnd(two, marked)), permitRepair(two, "1-2")},
+		"permit_repair, when another has a slot":          {calls(permitTry(one2)), permitRepair(two, "0-1")},
+		"permit_keep, after the release":                  {calls(permitTry(two), permitEnd(two, 0)), permitKeep(two, time.Second)},
+		"permit_keep, when others have them":              {calls(permitTry(two), permitEnd(two, 0), permitTry(one2)), permitKeep(two, time.Second)},
+		"permit_keep, after one that is shorter":          {calls(permitTry(two), permitKeep(two, time.Second)), permitKeep(two, 2*time.Second)},
+		"permit_acquire, after a keep that found nothing": {calls(permitKeepVoid(two)), permitTry(two)},
+		"permit_acquire, after a keep that voids it":      {calls(permitTry(two), permitKeepVoid(two)), permitTry(two)},
+		"permit_extend, after a keep":                     {calls(permitTry(two), permitKeep(two, time.Second)), permitExtend(two, longer, "0-1")},
+		"permit_fence, after the release":                 {calls(permitTry(one2), permitTry(two), permitEnd(two, 0)), permitFence(two, 1<<52, "1-2")},
+		"permit_fence, when it has other slots":           {calls(permitTry(two)), permitFence(two, 1<<52, "1-2")},
+		"permit_fence, of a token that another may get":   {calls(permitTry(two), permitTry(one2), permitFence(one2, 1<<52, "2")), permitFence(two, 1<<52, "0-1")},
+		"permit_reserve, after the release":               {calls(permitTry(one2), permitTry(two), permitEnd(two, 0)), permitReserve(two, 1<<51, 1<<52, "1-2")},
+		"permit_reserve, when it has other slots":         {calls(permitTry(two)), permitReserve(two, 1<<51, 1<<52, "1-2")},
+		"permit_reserve, of a token that another has":     {calls(permitTry(two), permitTry(one2), permitFence(one2, 1<<52, "2")), permitReserve(two, 1<<51, 1<<52+1, "0-1")},
+		"permit_note, after the release":                  {calls(permitTry(one2), permitTry(two), permitEnd(two, 0)), permitNote(two)},
 	}
 }

@@ -92,6 +92,11 @@ func keep(hold string, d time.Duration) lua.Call {
 	return lua.Keep{Fair: lua.Fair{Keys: orders}, Hold: hold, For: d}.Call()
 }
 
+// keepVoid is a keep that marks the hold as void.
+func keepVoid(hold string) lua.Call {
+	return lua.Keep{Fair: lua.Fair{Keys: orders}, Hold: hold, For: time.Second, Mark: marked}.Call()
+}
+
 // note writes a note of the hold.
 func note(hold, text string) lua.Call {
 	return lua.Note{Keys: orders, Hold: hold, Text: text, Age: time.Second, Life: kept}.Call()
@@ -284,6 +289,10 @@ func TestACallThatComesLateChangesNothing(t *testing.T) {
 		"keep, after one that is shorter":                    {calls(take(mine, ttl), keep(mine, time.Second)), keep(mine, 2*time.Second)},
 		"extend, after a keep":                               {calls(take(mine, ttl), keep(mine, time.Second)), extend(mine, longer, 1<<52)},
 		"acquire, after a keep":                              {calls(take(mine, ttl), keep(mine, time.Second)), take(mine, ttl)},
+		"acquire, after a keep that found nothing":           {calls(keepVoid(mine)), take(mine, ttl)},
+		"acquire, after a keep that voids it":                {calls(take(mine, ttl), keepVoid(mine)), take(mine, ttl)},
+		"repair, after a keep that found nothing":            {calls(keepVoid(mine)), repair(mine, 1, 1<<52)},
+		"fair_acquire, after a keep that found nothing":      {calls(keepVoid(mine)), ask(mine, proposal(0), 1)},
 		"restore, after a keep":                              {calls(take(mine, ttl), keep(mine, time.Second)), restore(mine, 1<<52)},
 		"release, after a keep":                              {calls(take(mine, ttl), keep(mine, time.Second)), end(mine, 0)},
 		"note, after the release":                            {calls(take(mine, ttl), end(mine, 0)), note(mine, "nightly export")},

@@ -218,13 +218,17 @@ type RWKeep struct {
 	RW
 	Hold  string
 	For   time.Duration
-	Token int64 // of a hold that wrote: the last one that somebody was told; 0: of one that reads
-	Noted bool  // the hold has a note
+	Mark  time.Duration // life of the mark that voids the hold id; 0: no mark
+	Token int64         // of a hold that wrote: the last one that somebody was told; 0: of one that reads
+	Noted bool          // the hold has a note
 }
 
 // Call makes the call. Its replies are those of [Release].
 func (k RWKeep) Call() Call {
-	args := append(newCall(rwKeepScript, 6, 5), k.Keys.Lock, k.Keys.Readers(), k.Keys.Queue(), k.Keys.Waiters())
+	args := append(newCall(rwKeepScript, 7, 6), k.Keys.Lock, k.Keys.Readers(), k.Keys.Queue(), k.Keys.Waiters())
+	if k.Mark > 0 || k.Token > 0 || k.Noted {
+		args = append(args, k.Keys.Void())
+	}
 	if k.Token > 0 || k.Noted {
 		args = append(args, k.Keys.Token())
 	}
@@ -232,7 +236,7 @@ func (k RWKeep) Call() Call {
 		args = append(args, k.Keys.Note())
 	}
 	args[2] = len(args) - 3
-	args = append(args, k.Hold, Millis(k.For), k.Channel, flag(k.Alone))
+	args = append(args, k.Hold, Millis(k.For), Millis(k.Mark), k.Channel, flag(k.Alone))
 	if k.Token > 0 {
 		args = append(args, k.Token)
 	}

@@ -61,10 +61,7 @@ elseif before and redis.call('PTTL', KEYS[1]) < before then
   end
 end
 if ARGV[3] ~= '0' then
-  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', micros(now))
-  redis.call('ZADD', KEYS[2], micros(now + ARGV[3] * 1000), ARGV[1])
-  if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[3]) then -- other marks may live longer
-    redis.call('PEXPIRE', KEYS[2], ARGV[3])
-  end
+  -- uses void
+  void(KEYS[2], ARGV[1], ARGV[3])
 end
 return found

@@ -55,6 +55,10 @@ func rwKeep(hold string, d time.Duration) lua.Call {
 	return lua.RWKeep{RW: rw, Hold: hold, For: d}.Call()
 }
 
+func rwKeepVoid(hold string) lua.Call {
+	return lua.RWKeep{RW: rw, Hold: hold, For: time.Second, Mark: marked}.Call()
+}
+
 func rwLook(hold string) lua.Call { return lua.RWLook{RW: rw, Hold: hold}.Call() }
 
 func rwReserve(hold string, last int64) lua.Call {
@@ -147,6 +151,8 @@ func rwLate() map[string]repeated {
 		"rw_reserve, when it reads by now":               {calls(rwTry(writer), rwExtend(writer, longer, true)), rwReserve(writer, 1<<53)},
 		"rw_reserve, after a greater one":                {calls(rwTry(writer), rwReserve(writer, 1<<52)), rwReserve(writer, 1<<51)},
 		"rw_extend, after a keep":                        {calls(rwTry(reader), rwKeep(reader, time.Second)), rwExtend(reader, longer, true)},
+		"rw_acquire, after a keep that found nothing":    {calls(rwKeepVoid(writer)), rwTry(writer)},
+		"rw_acquire, after a keep that voids it":         {calls(rwTry(reader), rwKeepVoid(reader)), rwTry(reader)},
 		"rw_acquire, after a keep":                       {calls(rwTry(writer), rwKeep(writer, time.Second)), rwTry(writer)},
 	}
 }

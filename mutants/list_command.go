@@ -247,7 +247,7 @@ var commandMutants = []Mutant{
 	{
 		Name:    "Ctrl-Z stops the renewals",
 		File:    "cmd/holdfast/signals.go",
-		Old:     "append([]os.Signal{syscall.SIGTSTP}, forwarded...)",
+		Old:     "append(too, forwarded...)",
 		New:     "forwarded",
 		Package: "cmd/holdfast",
 		Tests:   "^TestCtrlZDoesNotStopTheRenewal$",

@@ -109,15 +109,6 @@ var fairLeaveMutants = []Mutant{
 		Tests:   "^TestACallThatComesLateChangesNothing$",
 	},
 	{
-		Name: "a fair lock's marks are for ever",
-		File: "lua/fair_release.lua",
-		Old: `    redis.call('PEXPIRE', KEYS[2], ARGV[3])
-`,
-		New:     "",
-		Package: "lua",
-		Tests:   "^TestMarksThatAreOverAreForgotten$",
-	},
-	{
 		Name:    "a round is not yielded",
 		File:    "lua/fair_yield.lua",
 		Old:     "if not last or last > tonumber(ARGV[7]) then",

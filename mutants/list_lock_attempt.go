@@ -79,6 +79,22 @@ var lockAttemptMutants = []Mutant{
 		Tests:   "^TestHeldLockOfWhichAQuorumIsDownIsNoQuorum$",
 	},
 	{
+		Name:    "a mark lives no longer though the claim is old",
+		File:    "lock/vacate.go",
+		Old:     "max(markLife, 2*time.Since(t.made))",
+		New:     "max(markLife, 0*time.Since(t.made))",
+		Package: "lock",
+		Tests:   "^TestMarkLivesTheLongerTheOlderTheClaim$",
+	},
+	{
+		Name:    "a tenure that is not granted is renewed",
+		File:    "lock/recovery.go",
+		Old:     "if t.since.IsZero() || t.renewing != nil {",
+		New:     "if t.renewing != nil {",
+		Package: "lock",
+		Tests:   "^TestATenureIsWatchedByItselfFromTheBeginning$",
+	},
+	{
 		Name:    "the mark lives for a second",
 		File:    "lock/vacate.go",
 		Old:     "const markLife = 10 * time.Second",

@@ -3,10 +3,18 @@ package main
 // lockLingerMutants are bugs in how a lock stays taken when its holder has gone.
 var lockLingerMutants = []Mutant{
 	{
+		Name:    "what is late finds no mark where a lock stays taken",
+		File:    "lock/linger.go",
+		Old:     "t.keepCall(left(), t.voids(mark), noted)",
+		New:     "t.keepCall(left(), t.voids(mark && false), noted)",
+		Package: "lock",
+		Tests:   "^TestNothingIsLateForAMinHold$",
+	},
+	{
 		Name:    "a lock that is kept leaves its round in the queue",
 		File:    "lua/keep.lua",
-		Old:     "    redis.call('HDEL', KEYS[4], round(ARGV[1]))",
-		New:     "    redis.call('HDEL', KEYS[4], round(''))",
+		Old:     "    redis.call('HDEL', KEYS[5], round(ARGV[1]))",
+		New:     "    redis.call('HDEL', KEYS[5], round(''))",
 		Package: "lock",
 		Tests:   "^TestWhatStaysTakenLeavesNothingInTheQueue$",
 	},
@@ -85,7 +93,7 @@ var lockLingerMutants = []Mutant{
 	{
 		Name:    "what is written outlives a lock that is kept",
 		File:    "lua/keep.lua",
-		Old:     "redis.call('PEXPIRE', KEYS[2], ARGV[2])",
+		Old:     "redis.call('PEXPIRE', KEYS[3], ARGV[2])",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestALockThatLingersIsSeenAndCanBeEnded$",
@@ -150,7 +158,7 @@ var lockLingerMutants = []Mutant{
 	{
 		Name:    "nobody is told that a lock stays taken, and for how long",
 		File:    "lua/keep.lua",
-		Old:     "    redis.pcall('PUBLISH', KEYS[1] .. ARGV[3], about)\n",
+		Old:     "    redis.pcall('PUBLISH', KEYS[1] .. ARGV[4], about)\n",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestAWaiterOfAnotherProcessHasALockAsSoonAsItsMinHoldIsOver$/^reentrant$",
@@ -158,7 +166,7 @@ var lockLingerMutants = []Mutant{
 	{
 		Name:    "the next in the queue is not told that a lock stays taken, and for how long",
 		File:    "lua/keep.lua",
-		Old:     "    wake(KEYS[3], KEYS[4], clock(), ARGV[3], about, ARGV[4])\n",
+		Old:     "    wake(KEYS[4], KEYS[5], clock(), ARGV[4], about, ARGV[5])\n",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestAWaiterOfAnotherProcessHasALockAsSoonAsItsMinHoldIsOver$/^fair$",
@@ -166,7 +174,7 @@ var lockLingerMutants = []Mutant{
 	{
 		Name:    "the next in the queue is not told that somebody still reads or writes, and for how long",
 		File:    "lua/rw_keep.lua",
-		Old:     "  wake(KEYS[3], KEYS[4], now, ARGV[3], ARGV[1] .. ' kept', ARGV[4])\n",
+		Old:     "  wake(KEYS[3], KEYS[4], now, ARGV[4], ARGV[1] .. ' kept', ARGV[5])\n",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestAWaiterOfAnotherProcessHasALockAsSoonAsItsMinHoldIsOver$/^write",
@@ -174,7 +182,7 @@ var lockLingerMutants = []Mutant{
 	{
 		Name:    "the next in the queue is not told that permits stay taken, and for how long",
 		File:    "lua/permit_keep.lua",
-		Old:     "  wake(KEYS[5], KEYS[6], now, ARGV[3], ARGV[1] .. ' kept', ARGV[4])\n",
+		Old:     "  wake(KEYS[5], KEYS[6], now, ARGV[4], ARGV[1] .. ' kept', ARGV[5])\n",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestAWaiterOfAnotherProcessHasALockAsSoonAsItsMinHoldIsOver$/^semaphore$",
@@ -222,7 +230,7 @@ var lockLingerMutants = []Mutant{
 	{
 		Name:    "readers have a token beyond that of a writer whose lock stays taken",
 		File:    "lua/rw_keep.lua",
-		Old:     "    written(KEYS[5], KEYS[4], ARGV[1], ARGV[5])\n",
+		Old:     "    written(KEYS[6], KEYS[4], ARGV[1], ARGV[6])\n",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestReadersHaveTheLastWritersTokenThoughTheLockStayedTaken$",

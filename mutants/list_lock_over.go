@@ -115,8 +115,8 @@ var lockOverMutants = []Mutant{
 	{
 		Name:    "a release that is made again is quiet",
 		File:    "lock/vacate.go",
-		Old:     "quiet && !again, life, again",
-		New:     "quiet, life, again",
+		Old:     "quiet && !again, t.voids(mark), again",
+		New:     "quiet, t.voids(mark), again",
 		Package: "lock",
 		Tests:   "^TestAReleaseThatIsMadeAgainTellsTheNextOne$",
 	},

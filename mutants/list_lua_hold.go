@@ -173,8 +173,8 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])`,
 	},
 	{
 		Name: "marks are for ever",
-		File: "lua/release.lua",
-		Old: `  redis.call('PEXPIRE', KEYS[2], ARGV[3])
+		File: "lua/void.lua",
+		Old: `    redis.call('PEXPIRE', marks, life)
 `,
 		New:     "",
 		Package: "lua",
@@ -182,8 +182,8 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])`,
 	},
 	{
 		Name: "old marks are kept",
-		File: "lua/release.lua",
-		Old: `  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now))
+		File: "lua/void.lua",
+		Old: `  redis.call('ZREMRANGEBYSCORE', marks, '-inf', string.format('%.0f', now))
 `,
 		New:     "",
 		Package: "lua",
@@ -295,17 +295,9 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])`,
 		Tests:   "^TestAMarkByForceIsAVoidThatLasts$",
 	},
 	{
-		Name:    "the end of a fair hold shortens the marks of others",
-		File:    "lua/fair_release.lua",
-		Old:     "if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[3]) then",
-		New:     "if true then",
-		Package: "lua",
-		Tests:   "^TestTheEndOfAHoldLeavesOtherMarksAlone$",
-	},
-	{
-		Name:    "the end of one that writes shortens the marks of others",
-		File:    "lua/rw_release.lua",
-		Old:     "if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[3]) then",
+		Name:    "the end of a hold shortens the marks of others",
+		File:    "lua/void.lua",
+		Old:     "if redis.call('PTTL', marks) < tonumber(life) then",
 		New:     "if true then",
 		Package: "lua",
 		Tests:   "^TestTheEndOfAHoldLeavesOtherMarksAlone$",

@@ -875,7 +875,7 @@ else`,
 	{
 		Name: "the note of one that stays taken lives on",
 		File: "lua/rw_keep.lua",
-		Old: `  redis.call('PEXPIRE', KEYS[6], ARGV[2])
+		Old: `  redis.call('PEXPIRE', KEYS[7], ARGV[2])
 `,
 		New:     "",
 		Package: "lua",

@@ -94,7 +94,7 @@ func (scripts) Repair(r kind.Request, p lua.Repair, reads bool) lua.Call {
 }
 
 func (scripts) Keep(r kind.Request, k lua.Keep) lua.Call {
-	return lua.RWKeep{RW: common(r), Hold: k.Hold, For: k.For, Token: r.Token, Noted: k.Noted}.Call()
+	return lua.RWKeep{RW: common(r), Hold: k.Hold, For: k.For, Mark: k.Mark, Token: r.Token, Noted: k.Noted}.Call()
 }
 
 func (scripts) Look(r kind.Request) lua.Call {

@@ -106,7 +106,7 @@ func (scripts) Repair(r kind.Request, p lua.Repair, _ bool) lua.Call {
 }
 
 func (scripts) Keep(r kind.Request, k lua.Keep) lua.Call {
-	return lua.PermitKeep{Permit: common(r), Hold: k.Hold, For: k.For}.Call()
+	return lua.PermitKeep{Permit: common(r), Hold: k.Hold, For: k.For, Mark: k.Mark}.Call()
 }
 
 func (scripts) Note(r kind.Request, n lua.Note) lua.Call {

@@ -1,0 +1,17 @@
+-- What the scripts that end a hold share.
+
+-- uses clock
+
+-- Voids a hold id for life, milliseconds: a command that would create the hold may yet come. Marks that are over go.
+-- With '0' it does nothing.
+local function void(marks, id, life)
+  if life == '0' then
+    return
+  end
+  local now = clock()
+  redis.call('ZREMRANGEBYSCORE', marks, '-inf', string.format('%.0f', now))
+  redis.call('ZADD', marks, string.format('%.0f', now + life * 1000), id)
+  if redis.call('PTTL', marks) < tonumber(life) then -- other marks may live longer
+    redis.call('PEXPIRE', marks, life)
+  end
+end
