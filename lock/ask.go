@@ -118,6 +118,9 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 		q.ticket.Final = true
 		a.finish(q.ticket)
 	}
+	if q.isVoid(b) {
+		q.rename()
+	}
 	q.succeeds.open = q.succeeds.open && (d.err != nil || q.early(b))
 	q.place.note(q, d, successor)
 	return nil, d, nil

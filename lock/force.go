@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/holdfast-go/holdfast/lua"
@@ -91,12 +92,16 @@ func (e *engine) force(ctx context.Context, hold string, s State) (ended bool, e
 	if mutex {
 		release = lua.Release{Keys: r.Keys, Hold: hold}.Call()
 	}
-	b, err := g.Decide(ctx, redlock.Motion{
+	// One that waits keeps its place, whatever a minority has granted it.
+	waits := func(node int) bool { return !relied && slices.Contains(s.Nodes[node].Queue, hold) }
+	end := redlock.Motion{
 		Name: "force unlock",
 		Call: release,
 		Yes:  e.vacated,
 		All:  true,
-	})
+		Skip: waits,
+	}
+	b, err := g.Decide(ctx, end)
 	if err != nil {
 		return fail(contextError(ctx))
 	}
@@ -104,14 +109,17 @@ func (e *engine) force(ctx context.Context, hold string, s State) (ended bool, e
 		// A reentrant and a fair lock of one name wait for each other, but not in the same way: who waits for the one has been told
 		// by now, and here are those who stand in the queue of the other.
 		wake := lua.FairRelease{Fair: lua.Fair{Keys: r.Keys, Channel: r.Channel, Alone: r.Alone}, Hold: hold, Again: true}
-		_ = g.Vote(redlock.Motion{Name: "force unlock", Call: wake.Call(), Yes: e.vacated}).Wait(ctx) // or they notice by themselves
+		end.Call, end.All = wake.Call(), false
+		_ = g.Vote(end).Wait(ctx) // or they notice by themselves
 	}
-	found, silent := 0, 0
+	found, silent, skipped := 0, 0, 0
 	for i := range g.Size() {
-		a := b.Answer(i)
-		if a.Vote != redlock.Yes {
+		switch a := b.Answer(i); {
+		case waits(i):
+			skipped++
+		case a.Vote != redlock.Yes:
 			silent++
-		} else if there, _ := e.kind.Released(a.Reply); there {
+		case e.had(a.Reply):
 			found++
 		}
 	}
@@ -121,7 +129,7 @@ func (e *engine) force(ctx context.Context, hold string, s State) (ended bool, e
 		t.lose(ReasonForced)
 		ended = ended || found > 0
 	}
-	if err := b.Err(); err != nil {
+	if err := b.Err(); err != nil && skipped == 0 {
 		return fail(err)
 	}
 	return ended, nil

@@ -66,3 +66,24 @@ func (q *queuer) agreed(b *redlock.Ballot) int {
 	}
 	return n
 }
+
+// isVoid reports whether so many nodes say that the hold id is void that no quorum can grant it. Somebody has ended
+// by force what looked like a holder: the queuer was granted the lock, and has not heard of it.
+func (q *queuer) isVoid(b *redlock.Ballot) bool {
+	g, void := q.engine.client.group, 0
+	for i := range g.Size() {
+		if a, _ := q.engine.kind.Acquired(b.Answer(i).Reply); a.Void {
+			void++
+		}
+	}
+	return void > g.Size()-g.Quorum()
+}
+
+// rename has the queuer wait under a new hold id, with the same ticket.
+func (q *queuer) rename() {
+	c := q.engine.client
+	c.unqueue(q.tenure.id)
+	q.tenure.vacate(false)
+	q.tenure = q.engine.newTenure(q.slot)
+	c.queue(q)
+}

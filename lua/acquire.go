@@ -56,7 +56,8 @@ func withRound(args []any, round int64, guard time.Duration) []any {
 // Acquired is what acquire.lua answers.
 type Acquired struct {
 	Token  int64         // > 0: granted
-	Holder string        // otherwise: who has it; "" when nobody has, and the hold is gone or void
+	Void   bool          // the hold id was voided
+	Holder string        // otherwise: who has it; "" when nobody has
 	Count  int           // the holder's
 	TTL    time.Duration // the holder's remaining; negative: it has none
 	Noted  Noted         // about the holder
@@ -84,7 +85,7 @@ type Acquired struct {
 func ParseAcquired(reply any) (Acquired, error) {
 	switch r := reply.(type) {
 	case int64:
-		return Acquired{Token: max(r, 0)}, nil
+		return Acquired{Token: max(r, 0), Void: r < 0}, nil
 	case []any:
 		if len(r) >= 2 {
 			if token, ok := r[0].(int64); ok && token > 0 {

@@ -58,7 +58,7 @@ func (a FairAcquire) Call() Call {
 func ParseFairAcquired(reply any) (Acquired, error) {
 	switch r := reply.(type) {
 	case int64:
-		return Acquired{Token: max(r, 0)}, nil
+		return Acquired{Token: max(r, 0), Void: r < 0}, nil
 	case []any:
 		if len(r) == 2 {
 			token, ok1 := r[0].(int64)

@@ -57,7 +57,7 @@ func ParsePermitAcquired(reply any) (Acquired, error) {
 	switch r := reply.(type) {
 	case int64:
 		if r == -1 {
-			return Acquired{}, nil
+			return Acquired{Void: true}, nil
 		}
 	case []any:
 		if len(r) == 2 || len(r) == 3 {

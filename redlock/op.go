@@ -149,7 +149,7 @@ func (o *op) settle(n *node, reply any, err error) (owes bool) {
 	}
 	switch {
 	case m.Creates:
-		left := a.Vote == Yes || mayHaveWritten(err) || err == nil && m.Leaves != nil && m.Leaves(reply)
+		left := a.Vote == Yes || mayHaveWritten(err) || m.Leaves != nil && (lua.IsRestarted(err) || err == nil && m.Leaves(reply))
 		grant := uint64(0)
 		if a.Vote == Yes {
 			grant = o.ballot.group.grants.Add(1)
