@@ -79,8 +79,9 @@ func WithMaxHold(d time.Duration) Option {
 
 // WithWaiterHeartbeat sets how long a crashed waiter of a fair lock, a read-write lock or a
 // semaphore can delay the waiters behind it. Waiters send four signs of life in that time, of which
-// three can fail; or more, one in a TTL, if that is shorter. The default is 2 seconds. Locks of
-// package reentrant have no queue, and do not use it.
+// two in a row can fail; or more, one in a TTL, if that is shorter. If the locks of one name have
+// different heartbeats, the delay is three quarters of the crashed waiter's and a quarter of the next
+// one's. The default is 2 seconds. Locks of package reentrant have no queue, and do not use it.
 func WithWaiterHeartbeat(d time.Duration) Option {
 	return option(func(s *settings) { s.beat = d })
 }

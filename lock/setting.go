@@ -27,7 +27,7 @@ type settings struct {
 }
 
 // A dead waiter is dropped when the next one gives a sign after the life of the last sign is over:
-// together no later than the heartbeat.
+// together no later than the heartbeat, if both have the same.
 
 // sign is how often a waiter gives a sign of life. By the answer it learns that it has come up to the head, and when
 // the holder's time is over: so it asks before that is.
@@ -37,7 +37,7 @@ func (s settings) sign() time.Duration { return max(minSign, min(s.beat/4, s.ttl
 // since it is neither repeated nor renewed sooner.
 func patience(ttl time.Duration) time.Duration { return ttl / 6 }
 
-// life is how long a waiter counts as alive after a sign: three signs can fail.
+// life is how long a waiter counts as alive after a sign: two more can fail.
 func (s settings) life() time.Duration { return s.beat * 3 / 4 }
 
 // granted is the TTL of the key of a new hold.
