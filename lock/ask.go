@@ -126,6 +126,15 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 	return nil, d, nil
 }
 
+// rename has the queuer wait under a new hold id, with the same ticket.
+func (q *queuer) rename() {
+	c := q.engine.client
+	c.unqueue(q.tenure.id)
+	q.tenure.vacate(false)
+	q.tenure = q.engine.newTenure(q.slot)
+	c.queue(q)
+}
+
 // decide puts m to the nodes, and waits for the decision, unless the queuer is passed a permit meanwhile.
 func (q *queuer) decide(m redlock.Motion) (*redlock.Ballot, error) {
 	g := q.engine.client.group

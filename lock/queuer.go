@@ -78,12 +78,3 @@ func (q *queuer) isVoid(b *redlock.Ballot) bool {
 	}
 	return void > g.Size()-g.Quorum()
 }
-
-// rename has the queuer wait under a new hold id, with the same ticket.
-func (q *queuer) rename() {
-	c := q.engine.client
-	c.unqueue(q.tenure.id)
-	q.tenure.vacate(false)
-	q.tenure = q.engine.newTenure(q.slot)
-	c.queue(q)
-}

@@ -158,19 +158,23 @@ func (t *tenure) found() func(reply any) bool {
 // removal: a stall of the node before that, however long, does not shorten it.
 const markLife = 10 * time.Second
 
-// longestMark is more than the two minutes that TCP waits at the most before it sends again.
-const longestMark = 3 * time.Minute
+const (
+	// resend is more than TCP's first pause before it sends again.
+	resend = 2 * time.Second
+	// longestMark is more than its longest.
+	longestMark = 3 * time.Minute
+)
 
 // voids returns for how long a removal that is sent now is to void the hold id, if it has to mark it; else 0.
 //
 // A command that a network has not delivered is sent again by TCP, even if its connection has been given up. Each
-// pause is twice the one before, so the next time is no farther from now than the first was, which the removal
-// overtakes on a new connection.
+// pause is twice the one before. So when a removal gets through on a new connection, the next time is hardly farther
+// away than the first.
 func (t *tenure) voids(mark bool) time.Duration {
 	if !mark {
 		return 0
 	}
-	return min(max(markLife, 2*time.Since(t.made)), longestMark)
+	return min(max(markLife, time.Since(t.made)+resend), longestMark)
 }
 
 // except skips all nodes but these.

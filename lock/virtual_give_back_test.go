@@ -211,7 +211,7 @@ func TestMarkLivesTheLongerTheOlderTheClaim(t *testing.T) {
 		far.Refuse(nil)
 		time.Sleep(time.Until(start.Add(late + time.Second)))
 		requireHolder(t, "", w.nodes)
-		time.Sleep(2 * outage)
+		time.Sleep(outage)
 		require.NotContains(t, far.Keys(), keys.Void(), "it is not kept for ever")
 	})
 }

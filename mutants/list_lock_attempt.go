@@ -81,8 +81,8 @@ var lockAttemptMutants = []Mutant{
 	{
 		Name:    "a mark lives no longer though the claim is old",
 		File:    "lock/vacate.go",
-		Old:     "max(markLife, 2*time.Since(t.made))",
-		New:     "max(markLife, 0*time.Since(t.made))",
+		Old:     "time.Since(t.made)+resend",
+		New:     "resend",
 		Package: "lock",
 		Tests:   "^TestMarkLivesTheLongerTheOlderTheClaim$",
 	},
