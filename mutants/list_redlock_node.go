@@ -3,6 +3,22 @@ package main
 // redlockNodeMutants are bugs in what is known of a node: who it is, and whether it answers.
 var redlockNodeMutants = []Mutant{
 	{
+		Name:    "a dial that took too long is the end of the caller's context",
+		File:    "redlock/node.go",
+		Old:     "errors.Is(err, context.DeadlineExceeded) ||",
+		New:     "",
+		Package: "redlock",
+		Tests:   "^TestTheErrorOfANodeIsNoContexts$",
+	},
+	{
+		Name:    "a dial that was given up is the end of the caller's context",
+		File:    "redlock/node.go",
+		Old:     "|| errors.Is(err, context.Canceled) {",
+		New:     "{",
+		Package: "lock",
+		Tests:   "^TestADialThatEndsLikeAContextIsNoEndOfTheCallers$",
+	},
+	{
 		Name:    "hooks of the user's client see what callers send themselves",
 		File:    "redlock/node.go",
 		Old:     "n.quick = n.watch(c.WithTimeout(timeout))",

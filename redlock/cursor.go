@@ -71,7 +71,7 @@ func (c *Cursor) begin(ctx context.Context) error {
 		err = fmt.Errorf("which masters it has now: %w", err)
 	}
 	c.begun, c.servers = true, servers
-	return err
+	return c.node.blame(err)
 }
 
 // within runs f for no longer than patience, or until ctx ends. A command in flight then continues

@@ -2,6 +2,7 @@ package redlock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -85,8 +86,12 @@ func (n *node) way(key string) *lane {
 	return n.shards.lane(key)
 }
 
-// blame adds the shard of a Cluster to its error.
+// blame returns err as the node's: with the shard of a Cluster, and without what makes it a context's, such
+// as that of a dial that took too long. Otherwise it would be taken for the end of the caller's context.
 func (n *node) blame(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		err = errors.New(err.Error())
+	}
 	if n.of == nil || err == nil {
 		return err
 	}

@@ -84,6 +84,22 @@ func TestARefusedNodeIsAskedAgainAfterAPause(t *testing.T) {
 	}
 }
 
+// A dial that took too long, or was given up, fails with a context's error. The caller's own has not ended.
+func TestTheErrorOfANodeIsNoContexts(t *testing.T) {
+	for _, err := range []error{&net.OpError{Op: "dial", Err: context.DeadlineExceeded}, context.Canceled} {
+		o, n, got := onlyOp(Motion{})
+		o.settle(n, nil, err)
+		for _, ended := range []error{o.answer.Err, got.answered[0].Err, got.missed[0].Err} {
+			require.ErrorContains(t, ended, err.Error())
+			require.NotErrorIs(t, ended, context.DeadlineExceeded)
+			require.NotErrorIs(t, ended, context.Canceled)
+		}
+	}
+	o, n, _ := onlyOp(Motion{})
+	o.settle(n, nil, context.DeadlineExceeded)
+	require.ErrorIs(t, o.answer.Err, ErrSilent, "it was asked")
+}
+
 // What this process does itself is no outage, and a closed client is one for good.
 func TestWhatIsAnOutage(t *testing.T) {
 	for _, err := range []error{nil, oom{}, context.Canceled, redis.ErrClosed} {
