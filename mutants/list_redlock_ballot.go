@@ -123,6 +123,14 @@ var redlockBallotMutants = []Mutant{
 		Tests:   "^TestSkippedNodeIsNotAskedAndCountsAsANo$",
 	},
 	{
+		Name:    "a caller asks a single node that is to be skipped",
+		File:    "redlock/ballot.go",
+		Old:     "if len(b.ops) == 1 && b.motion.Skip == nil {",
+		New:     "if len(b.ops) == 1 {",
+		Package: "redlock",
+		Tests:   "^TestASingleNodeIsSkippedWhetherItIsBusyOrNot$",
+	},
+	{
 		Name:    "a quorum of refusals is not for good",
 		File:    "redlock/ballot.go",
 		Old:     "return len(b.ops)-refused < b.group.quorum",

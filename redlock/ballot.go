@@ -163,7 +163,7 @@ func (b *Ballot) Decide(ctx context.Context) error {
 		}
 		return ctx.Err()
 	}
-	if len(b.ops) == 1 {
+	if len(b.ops) == 1 && b.motion.Skip == nil {
 		o := &b.ops[0]
 		o.lane = b.group.nodes[0].way(o.key())
 		switch o.lane.runHere(ctx, o) {

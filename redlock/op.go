@@ -49,7 +49,7 @@ func (o *op) removes() bool { return o.ballot.motion.Removes }
 // isPlain reports whether o is only to be queued, as nothing else has to be decided about its node.
 func (o *op) isPlain() bool {
 	m := &o.ballot.motion
-	return m.Skip == nil && !m.Flush && !o.needless()
+	return !m.Flush && !o.needless()
 }
 
 // needless reports whether o removes something that was never sent. The creation may still wait in

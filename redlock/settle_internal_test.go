@@ -205,8 +205,8 @@ func TestARemovalThatIsPutOffIsToldOfInTheEnd(t *testing.T) {
 	require.Len(t, got.missed, 1)
 }
 
-// A caller that finds its node busy queues what is only to be queued. A node that is to be skipped, or before which
-// something else is to be sent, has to be looked at.
+// A caller that finds its node busy queues what is only to be queued. A node to which something else is to be sent
+// first, or that need not be asked, has to be looked at.
 func TestWhatIsToBeLookedAtIsNotPlain(t *testing.T) {
 	plain := func(m Motion) bool {
 		o, _, _ := onlyOp(m)
@@ -214,7 +214,6 @@ func TestWhatIsToBeLookedAtIsNotPlain(t *testing.T) {
 	}
 	require.True(t, plain(Motion{}))
 	require.True(t, plain(Motion{Creates: true}))
-	require.False(t, plain(Motion{Skip: func(int) bool { return true }}))
 	require.False(t, plain(Motion{Flush: true}))
 	require.False(t, plain(Motion{Removes: true}), "there is nothing to remove")
 }

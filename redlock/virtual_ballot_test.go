@@ -67,3 +67,21 @@ func TestNodesThatNeedNotBeAskedDecideNothing(t *testing.T) {
 		require.Equal(t, redlock.Yes, b.Answer(2).Vote)
 	})
 }
+
+// A caller asks a single node itself, but none that is to be skipped.
+func TestASingleNodeIsSkippedWhetherItIsBusyOrNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes, g := nodesAt(t, timeout/2)
+		m := probe()
+		m.Skip = func(int) bool { return true }
+		for range 2 {
+			asked := len(nodes[0].Commands(scripts))
+			require.Equal(t, redlock.No, decide(t, g, m).Answer(0).Vote)
+			require.NoError(t, decide(t, g, m).Answer(0).Err)
+			synctest.Wait()
+			require.Len(t, nodes[0].Commands(scripts), asked)
+			g.Vote(probe()) // the node is busy then
+			synctest.Wait()
+		}
+	})
+}
