@@ -238,7 +238,7 @@ func (g *Group) newBallot(m Motion) *Ballot {
 }
 
 // Dismiss makes the caller of [Ballot.Wait] wait no longer, unless b is decided. The ballot continues without its
-// caller.
+// caller. Of several callers that wait, it is the first: the others wait for the decision.
 func (b *Ballot) Dismiss() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -261,7 +261,7 @@ func (b *Ballot) left() error {
 	return nil
 }
 
-// Wait waits for the decision, or returns ctx's error, or [ErrDismissed].
+// Wait waits for the decision, or returns ctx's error, or [ErrDismissed] after [Ballot.Dismiss].
 func (b *Ballot) Wait(ctx context.Context) error {
 	b.mu.Lock()
 	switch {
