@@ -3,6 +3,14 @@ package main
 // redlockLaneMutants are bugs in what carries the commands to a node.
 var redlockLaneMutants = []Mutant{
 	{
+		Name:    "a removal that is dropped from the queue is owed only when it is pending",
+		File:    "redlock/sweep.go",
+		Old:     "l.pending.moving += len(dropped)",
+		New:     "",
+		Package: "redlock",
+		Tests:   "^TestARemovalThatIsDroppedIsOwedAllTheTime$",
+	},
+	{
 		Name:    "what the masters of a Cluster have to confirm is not waited for",
 		File:    "redlock/group.go",
 		Old:     "			lanes = append(lanes, n.shards.all()...)\n",

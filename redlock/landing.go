@@ -52,9 +52,5 @@ func (l *lane) settle(rest unsettled) {
 	for _, m := range rest.moves {
 		m.to.submit(m.op)
 	}
-	if n := len(rest.owed) + len(rest.moves); n > 0 {
-		l.mu.Lock()
-		l.moved(n)
-		l.mu.Unlock()
-	}
+	l.moved(len(rest.owed) + len(rest.moves))
 }

@@ -24,7 +24,7 @@ type pendingReleases struct {
 	last  time.Time // when something was last owed
 	pause *backoff.ExponentialBackOff
 
-	moving  int           // removals that are neither here nor in a queue or a flight for a moment
+	moving  int           // ops that are neither here nor in a queue or a flight for a moment
 	settled chan struct{} // closed once there is nothing to wait for; nil: nobody waits
 }
 
@@ -139,9 +139,7 @@ func (l *lane) collect() {
 	for _, o := range due {
 		l.node.root().way(o.key()).submit(o) // its slot may have moved
 	}
-	l.mu.Lock()
 	l.moved(len(due))
-	l.mu.Unlock()
 }
 
 // Settle has removals that nodes have not confirmed be tried again at once, and then with the usual pauses, until all are
@@ -227,8 +225,13 @@ func (l *lane) tellSettled() {
 	}
 }
 
-// moved records that n removals are where they can be seen again. Called with mu held.
+// moved records that n ops are where they can be seen again, or are over.
 func (l *lane) moved(n int) {
+	if n == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.pending.moving -= n
 	l.tellSettled()
 }

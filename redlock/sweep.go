@@ -96,6 +96,7 @@ func (l *lane) sweep() {
 		}
 	}
 	l.queue = kept
+	l.pending.moving += len(dropped)
 	if !next.IsZero() {
 		if len(kept) > maxFlight {
 			// Each look costs time, and nobody needs to know of a timeout to the millisecond.
@@ -143,4 +144,5 @@ func (l *lane) sweep() {
 			l.owe(o)
 		}
 	}
+	l.moved(len(dropped))
 }

@@ -41,3 +41,25 @@ func TestANodeIsNotSilentWhileTheProcessIsBehind(t *testing.T) {
 		require.Equal(t, now.Add(behind), l.sweepAt, "it looks again when they have had as long")
 	})
 }
+
+// A removal that is dropped from the queue is pending a moment later, unless it is too late. Whoever waits until nothing is
+// owed may look in between.
+func TestARemovalThatIsDroppedIsOwedAllTheTime(t *testing.T) {
+	for _, until := range []time.Duration{time.Second, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			l := idleLane(t)
+			o := l.removal()
+			o.ballot.motion.Until = time.Now().Add(until)
+			l.queue = []*op{o}
+			told := 0
+			l.node.group.config.Answered = func(int, string, time.Duration, Answer) {
+				require.NotNil(t, l.unsettled())
+				told++
+			}
+			time.Sleep(l.timeout)
+			l.sweep()
+			require.Equal(t, 1, told)
+			require.Equal(t, until > l.timeout, l.unsettled() != nil)
+		})
+	}
+}
