@@ -3,6 +3,14 @@ package main
 // redlockClusterMutants are bugs in a Cluster as a node: its shards, and slots that move.
 var redlockClusterMutants = []Mutant{
 	{
+		Name:    "a lane is retired while it looks for a replica",
+		File:    "redlock/lane.go",
+		Old:     "l.busy > 0 || l.seeking ||",
+		New:     "l.busy > 0 ||",
+		Package: "redlock",
+		Tests:   "^TestALaneThatIsNeededIsNotRetired$",
+	},
+	{
 		Name: "a Cluster is one lane",
 		File: "redlock/shards.go",
 		Old: `	master, err := s.client.MasterForKey(s.node.group.ctx, key)

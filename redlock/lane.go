@@ -146,11 +146,12 @@ func (l *lane) ails() bool {
 	return l.failing || l.stuck > 0
 }
 
-// retire closes a lane that has sent nothing since the given time and has nothing to send.
+// retire closes a lane that has sent nothing since the given time and has nothing to send. Nor is it looking for a
+// replica, for which it needs the mutex with which it will be joined.
 func (l *lane) retire(since time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || l.busy > 0 || len(l.queue) > 0 || len(l.pending.ops) > 0 || l.made.After(since) || l.window.last.After(since) {
+	if l.closed || l.busy > 0 || l.seeking || len(l.queue) > 0 || len(l.pending.ops) > 0 || l.made.After(since) || l.window.last.After(since) {
 		return false
 	}
 	l.closed, l.retired = true, true

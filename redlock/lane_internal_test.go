@@ -358,6 +358,7 @@ func TestALaneThatIsNeededIsNotRetired(t *testing.T) {
 		"nobody":   func(*lane) {},
 		"closed":   func(l *lane) { l.closed = true },
 		"busy":     func(l *lane) { l.busy = 1 },
+		"seeking":  func(l *lane) { l.seeking = true },
 		"queued":   func(l *lane) { l.queue = []*op{l.removal()} },
 		"pending":  func(l *lane) { l.pending.ops = []*op{l.removal()} },
 		"young":    func(l *lane) { l.made = time.Now() },
