@@ -3,6 +3,22 @@ package main
 // waiterMutants are bugs in the subscriptions.
 var waiterMutants = []Mutant{
 	{
+		Name:    "a hub that is closed wakes",
+		File:    "waiter/channel.go",
+		Old:     "	if c.hub.closed {",
+		New:     "	if false {",
+		Package: "waiter",
+		Tests:   "^TestWhatComesWhileAHubIsClosedWakesNobody$",
+	},
+	{
+		Name:    "a hub that is closed waits for the end of a message's grace",
+		File:    "waiter/channel.go",
+		Old:     "!next.IsZero() && !c.hub.closed;",
+		New:     "!next.IsZero();",
+		Package: "waiter",
+		Tests:   "^TestWhatComesWhileAHubIsClosedWakesNobody$",
+	},
+	{
 		Name:    "subscriptions stay at a master that has left its Cluster",
 		File:    "waiter/cluster.go",
 		Old:     "		if to == nil || to == master || c.avoids(to) {\n			left++",

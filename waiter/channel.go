@@ -137,15 +137,19 @@ func (c *channel) graceOver() {
 	c.hub.mu.Lock()
 	now := time.Now()
 	said, next := c.tallies.due(now)
-	if c.armed = !next.IsZero(); c.armed {
+	if c.armed = !next.IsZero() && !c.hub.closed; c.armed {
 		c.timer.Reset(next.Sub(now))
 	}
 	c.wake(said...) // unlocks
 }
 
-// wake calls every subscription's wake with the messages of each subject. It unlocks the hub's mu
-// first.
+// wake calls every subscription's wake with the messages of each subject, unless the hub is closed: a line or a
+// timer may have waited for the mutex while it was. It unlocks the hub's mu first.
 func (c *channel) wake(said ...[]string) {
+	if c.hub.closed {
+		c.hub.mu.Unlock()
+		return
+	}
 	wakes := make([]func([]string), 0, len(c.subscriptions))
 	for s := range c.subscriptions {
 		wakes = append(wakes, s.wake)
