@@ -11,7 +11,8 @@ import (
 const maxRecords = 1000
 
 // A journal hands records to the user's log handler, on a separate goroutine while there are any.
-// The handler may block, and neither a loss nor a renewal nor a node's lane may wait for it (I2).
+// The handler may block, also when it is only asked whether it wants a record, and neither a loss nor a renewal
+// nor a node's lane may wait for it (I2).
 type journal struct {
 	*slog.Logger // whose records come here
 
@@ -28,6 +29,14 @@ type entry struct {
 	record  slog.Record
 }
 
+// write hands the record to the handler, if that wants it.
+func (e entry) write() {
+	ctx := context.Background()
+	if e.handler.Enabled(ctx, e.record.Level) {
+		_ = e.handler.Handle(ctx, e.record) // as slog does
+	}
+}
+
 func newJournal(l *slog.Logger) *journal {
 	j := new(journal)
 	j.Logger = slog.New(pen{j, l.Handler()})
@@ -40,7 +49,8 @@ type pen struct {
 	handler slog.Handler // the user's
 }
 
-func (p pen) Enabled(ctx context.Context, l slog.Level) bool { return p.handler.Enabled(ctx, l) }
+// Enabled leaves it to [entry.write] to ask the user's handler.
+func (p pen) Enabled(context.Context, slog.Level) bool { return true }
 
 func (p pen) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return pen{p.journal, p.handler.WithAttrs(attrs)}
@@ -81,12 +91,12 @@ func (j *journal) write() {
 			return
 		}
 		for i := range records {
-			_ = records[i].handler.Handle(context.Background(), records[i].record) // as slog does
+			records[i].write()
 		}
 		if dropped > 0 {
 			r := slog.NewRecord(time.Now(), slog.LevelWarn, "lock: the log handler is too slow: some records were dropped", 0)
 			r.Add("records", dropped)
-			_ = records[0].handler.Handle(context.Background(), r)
+			entry{records[0].handler, r}.write()
 		}
 	}
 }

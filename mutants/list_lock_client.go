@@ -139,6 +139,22 @@ var lockClientMutants = []Mutant{
 		Tests:   "^TestNodesThatTheGuardKeepsOutAtTheStartAreLogged$",
 	},
 	{
+		Name:    "whoever logs asks the handler whether it wants the record",
+		File:    "lock/journal.go",
+		Old:     "func (p pen) Enabled(context.Context, slog.Level) bool { return true }",
+		New:     "func (p pen) Enabled(ctx context.Context, l slog.Level) bool { return p.handler.Enabled(ctx, l) }",
+		Package: "lock",
+		Tests:   "^TestNobodyWaitsToBeToldWhetherARecordIsWanted$",
+	},
+	{
+		Name:    "a record that is not wanted is logged",
+		File:    "lock/journal.go",
+		Old:     "if e.handler.Enabled(ctx, e.record.Level) {",
+		New:     "if true {",
+		Package: "lock",
+		Tests:   "^TestARecordThatIsNotWantedIsNotLogged$",
+	},
+	{
 		Name:    "a loss that the release finds is not logged",
 		File:    "lock/release.go",
 		Old:     "		h.engine.client.journal.lost(h, reason)\n",
