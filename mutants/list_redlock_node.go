@@ -166,6 +166,22 @@ var redlockNodeMutants = []Mutant{
 		Tests:   "^TestANodeThatRefusesToGrantIsLoggedOnce$",
 	},
 	{
+		Name:    "what a removal with a mark has overtaken is there after it",
+		File:    "redlock/footprint.go",
+		Old:     "	if t.voided {",
+		New:     "	if false {",
+		Package: "redlock",
+		Tests:   "^TestNothingComesAfterARemovalWithAMark$",
+	},
+	{
+		Name:    "what a removal without a mark has overtaken is not there after it",
+		File:    "redlock/op.go",
+		Old:     "m.Footprint.removed(int(o.node), o.marked)",
+		New:     "m.Footprint.removed(int(o.node), true)",
+		Package: "redlock",
+		Tests:   "^TestNothingComesAfterARemovalWithAMark$",
+	},
+	{
 		Name:    "a hold is gone once all nodes are without it",
 		File:    "redlock/footprint.go",
 		Old:     "return without >= len(f.traces)/2+1",

@@ -21,6 +21,7 @@ type trace struct {
 	present bool   // a creating command has left something
 	unknown bool   // a creating command may have run, or may run later
 	late    bool   // of present: answered after the end of the hold
+	voided  bool   // a removal has left a mark: no creating command leaves anything any more
 	grant   uint64 // number of the last grant, in the order in which the group heard of all grants; 0: none, or forgotten
 }
 
@@ -81,6 +82,9 @@ func (f *Footprint) created(node int, left, known bool, grant uint64) {
 	defer f.mu.Unlock()
 	t := &f.traces[node]
 	t.flying--
+	if t.voided {
+		return // it ran before the removal, or finds the mark, whatever came of its answer
+	}
 	t.present = t.present || left
 	t.late = t.late || left && f.closed
 	t.unknown = t.unknown || !known
@@ -117,12 +121,13 @@ func (f *Footprint) remove(node int) (needed, mark bool) {
 	return t.present || mark, mark
 }
 
-// removed records that node has confirmed the removal.
-func (f *Footprint) removed(node int) {
+// removed records that node has confirmed the removal, which had a mark or not.
+func (f *Footprint) removed(node int, marked bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	t := &f.traces[node]
 	t.present, t.unknown, t.late, t.grant = false, false, false, 0
+	t.voided = t.voided || marked
 }
 
 // open reports whether the key may be on node for longer than its TTL after the end of the hold: a

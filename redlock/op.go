@@ -22,6 +22,7 @@ type op struct {
 	counted uint64    // the count of its lane's pending releases that it is in; 0: none
 	node    int32
 	again   bool // it was owed
+	marked  bool // a removal that was sent with a mark for a command that may come later
 
 	// In a Cluster.
 	moves  uint8 // how often it was sent to another server
@@ -100,6 +101,7 @@ func (o *op) choose() (call lua.Call, ok bool) {
 			return m.Narrow(), true
 		}
 		if (mark || o.again) && m.Removal != nil {
+			o.marked = mark
 			return m.Removal(mark, o.again), true
 		}
 	}
@@ -156,7 +158,7 @@ func (o *op) settle(n *node, reply any, err error) (owes bool) {
 		}
 		m.Footprint.created(int(o.node), left, over, grant)
 	case m.Removes && err == nil && !o.halved:
-		m.Footprint.removed(int(o.node))
+		m.Footprint.removed(int(o.node), o.marked)
 	}
 	a.Err = n.blame(a.Err)
 	o.apart = m.Removes && (isPassing(err) || o.halved)

@@ -117,7 +117,7 @@ func TestWhatAFootprintRecords(t *testing.T) {
 	require.True(t, f.create(0))
 	f.Close()
 	f.created(0, true, true, 8)
-	f.removed(0)
+	f.removed(0, false)
 	require.Equal(t, trace{}, f.traces[0])
 
 	unknown := g.NewFootprint()
