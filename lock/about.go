@@ -32,12 +32,8 @@ func (c *call) about() Acquisition {
 
 // report describes the end of h, for reason, for observers.
 func (h *hold) report(reason Reason) HoldEnd {
-	e := h.engine
-	if h.by != nil {
-		e = h.by
-	}
 	return HoldEnd{
-		LockKind: e.about(), Name: h.engine.name, Hold: h.name(), Token: h.token,
+		LockKind: h.by.about(), Name: h.by.name, Hold: h.name(), Token: h.token,
 		Held: time.Since(h.began), Reason: reason,
 	}
 }

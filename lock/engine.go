@@ -47,6 +47,15 @@ func repliesTo(k kind.Kind) replies {
 	}
 }
 
+// alias is the other one of the two names that the lock's key has, with braces around it and without; see
+// [lua.NewKeys]. It is part of a string that is there, and takes no memory.
+func (e *engine) alias() string {
+	if braced := e.keys.Lock[len(e.client.prefix)+len(":"):]; braced != e.name {
+		return braced
+	}
+	return e.name[len("{") : len(e.name)-len("}")]
+}
+
 // mark is the end of the ids of the lock's holds.
 func (e *engine) mark() string {
 	if e.shared == nil {

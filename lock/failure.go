@@ -16,7 +16,7 @@ func (l *Lease) failure() error {
 
 // failure is the error of a lease that is over for reason. Called with mu held.
 func (h *hold) failure(op string, reason Reason) *LeaseError {
-	e := &LeaseError{Op: op, Name: h.engine.name, Hold: h.name(), Err: reason.end(), Reason: reason}
+	e := &LeaseError{Op: op, Name: h.by.name, Hold: h.name(), Err: reason.end(), Reason: reason}
 	if reason == ReasonNotRenewed {
 		e.Last = h.last
 	}
@@ -38,5 +38,5 @@ func (h *hold) wrap(op string, err error) error {
 		of.Op = op
 		return &of
 	}
-	return &LeaseError{Op: op, Name: h.engine.name, Hold: h.name(), Err: err}
+	return &LeaseError{Op: op, Name: h.by.name, Hold: h.name(), Err: err}
 }

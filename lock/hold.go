@@ -13,7 +13,7 @@ type hold struct {
 	*tenure
 	slot   *slot   // immutable once granted
 	number int     // within the tenure, from 1, or of the id with which it waited in a queue on the nodes; immutable
-	by     *engine // that it was asked for by, within a tenure of another; nil: the tenure's; immutable
+	by     *engine // of its first lease: that of its tenure may have other options, or spell the name in another way; immutable
 
 	// Guarded by the tenure's mu.
 	token    int64
@@ -43,7 +43,7 @@ func (h *hold) name() string {
 
 // about returns the log attributes of h.
 func (h *hold) about() []any {
-	about := []any{"name", h.engine.name, "hold", h.name(), "token", h.token}
+	about := []any{"name", h.by.name, "hold", h.name(), "token", h.token}
 	if label := h.engine.client.label; label != "" {
 		about = append(about, "label", label)
 	}
@@ -58,10 +58,13 @@ func (h *hold) about() []any {
 func (h *hold) lease(e *engine, start, deadline time.Time) *Lease {
 	set, reads := &e.set, e.reads()
 	l := &h.earliest
-	if l.hold != nil {
+	if l.hold == nil {
+		h.by = e
+	} else {
 		l = new(Lease)
 	}
 	l.hold = h
+	l.aliased = e.name != h.by.name
 	l.count = int32(len(h.leases) + 1)
 	l.index = int32(len(h.leases))
 	l.deadline = deadline

@@ -35,13 +35,13 @@ func (o *owner) has(name string) bool {
 	now := time.Now()
 	return slices.ContainsFunc(slots, func(s *slot) bool {
 		h := s.held()
-		return h != nil && h.engine.name == name && h.isValid(now)
+		return h != nil && h.has(name, now)
 	})
 }
 
-// isValid reports whether the hold has a lease that can be relied on.
-func (h *hold) isValid(now time.Time) bool {
+// has reports whether the hold has a lease of a lock called name that can be relied on.
+func (h *hold) has(name string, now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.ContainsFunc(h.leases, func(l *Lease) bool { return l.valid(now) })
+	return slices.ContainsFunc(h.leases, func(l *Lease) bool { return l.Name() == name && l.valid(now) })
 }

@@ -23,15 +23,20 @@ type Lease struct {
 	reason     Reason        // why it is over
 	renew      bool
 	reads      bool // immutable
+	aliased    bool // it re-entered by the other name of the key; immutable
 	unlocked   bool // Unlock was called
 }
 
-// Name is the name of the lock.
+// Name is the name with which the lock was made that the lease was taken by. "orders" and "{orders}"
+// are one lock, and the leases of one hold may be of either name.
 func (l *Lease) Name() string {
-	if l.hold == nil {
+	switch {
+	case l.hold == nil:
 		return ""
+	case l.aliased:
+		return l.hold.by.alias()
 	}
-	return l.hold.engine.name
+	return l.hold.by.name
 }
 
 // ID is the hold id, as it stands in Redis and as Inspect shows it. All leases of one hold have the

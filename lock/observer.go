@@ -125,7 +125,7 @@ func (h Handover) String() string {
 // A HoldEnd is the end of a hold, as reported to an [Observer].
 type HoldEnd struct {
 	LockKind
-	Name   string // of the lock
+	Name   string // of the lock, as in the Acquisition with which the hold began
 	Hold   string // its id
 	Token  int64
 	Held   time.Duration

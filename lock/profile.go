@@ -27,7 +27,7 @@ func (c *call) label() (end func()) {
 
 func (s *tasks) begin(ctx context.Context, h *hold) {
 	ctx, task := trace.NewTask(ctx, holding)
-	trace.Logf(ctx, "lock", "%s, hold %s, token %d", h.engine.name, h.name(), h.token)
+	trace.Logf(ctx, "lock", "%s, hold %s, token %d", h.by.name, h.name(), h.token)
 	s.n.Add(1)
 	s.of.Store(h, task)
 	if h.isOver() {

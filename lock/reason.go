@@ -76,7 +76,7 @@ func (r Reason) end() error {
 // return it, and it is the cause of the contexts of [Lease.Context].
 type LeaseError struct {
 	Op     string // "extend", "re-enter", "unlock" or "downgrade"; "" of [Lease.Err] and in causes of contexts
-	Name   string // of the lock
+	Name   string // of the lock that the hold was taken by: a re-entry may have been by its other name
 	Hold   string // the hold's id
 	Err    error
 	Reason Reason // why the lease is over, if Err is ErrLost or ErrReleased

@@ -73,9 +73,7 @@ func (t *tenure) admit(e *engine, s *slot, now time.Time) *Lease {
 		t.serving.writing = true
 	}
 	t.holds++
-	h := &hold{
-		tenure: t, slot: s.claim(), by: e, number: t.holds, token: t.reserve.last, reader: e.reads(), began: now,
-	}
+	h := &hold{tenure: t, slot: s.claim(), number: t.holds, token: t.reserve.last, reader: e.reads(), began: now}
 	l := h.lease(e, now, t.validity)
 	t.begin(h)
 	h.slot.set(h)

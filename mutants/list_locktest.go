@@ -21,8 +21,8 @@ var locktestMutants = []Mutant{
 	{
 		Name:    "a lease that is over is held",
 		File:    "lock/holds.go",
-		Old:     "return slices.ContainsFunc(h.leases, func(l *Lease) bool { return l.valid(now) })",
-		New:     "return now != time.Time{}",
+		Old:     "return l.Name() == name && l.valid(now)",
+		New:     "return l.Name() == name && now != time.Time{}",
 		Package: "lock",
 		Tests:   "^TestLostLockIsNotHeld$",
 	},
@@ -53,8 +53,8 @@ var locktestMutants = []Mutant{
 	{
 		Name:    "an owner holds every name",
 		File:    "lock/holds.go",
-		Old:     "h != nil && h.engine.name == name && h.isValid(now)",
-		New:     "h != nil && h.isValid(now)",
+		Old:     "return l.Name() == name && l.valid(now)",
+		New:     "return l.valid(now)",
 		Package: "lock",
 		Tests:   "^TestContextHoldsWhatItsOwnerHas$",
 	},

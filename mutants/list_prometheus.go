@@ -11,6 +11,14 @@ var prometheusMutants = []Mutant{
 		Tests:   "^TestHowLocksCame|^TestNothingIsLeft",
 	},
 	{
+		Name:    "a hold that was passed on is over by the name of the first one",
+		File:    "lock/about.go",
+		Old:     "LockKind: h.by.about(), Name: h.by.name,",
+		New:     "LockKind: h.by.about(), Name: h.engine.name,",
+		Package: "prometheus",
+		Tests:   "^TestHoldThatIsPassedOnByTheOtherName",
+	},
+	{
 		Name: "a wait that is over goes on",
 		File: "prometheus/collector.go",
 		Old: `		s.waiters.Dec()

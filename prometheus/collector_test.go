@@ -274,6 +274,20 @@ func TestANameThatIsNoTextIsCounted(t *testing.T) {
 	require.EqualValues(t, 1, r.sum("holdfast_handovers_total", "name", "orders\uFFFD"))
 }
 
+// "orders" and "{orders}" are one lock, and each has series of its own.
+func TestHoldThatIsPassedOnByTheOtherNameIsOverByThatName(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, 1, promholdfast.WithNameLabel(func(name string) string { return name }))
+	locks := r.client()
+	l := r.lock(reentrant.New(locks, "orders"))
+	next := wait(bg, reentrant.New(locks, "{orders}"))
+	redistest.Eventually(t, long, func() bool { return len(r.series("holdfast_waiters")) == 2 }, "it waits")
+	require.NoError(t, l.Unlock(bg))
+	require.NoError(t, r.await(next))
+	require.Len(t, r.series("holdfast_leases"), 2)
+	r.over()
+}
+
 func TestNamesThatAreTooManyAreOthers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 0, promholdfast.WithNameLabel(func(name string) string { return name }))
