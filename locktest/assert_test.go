@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/locktest"
 	"github.com/holdfast-go/holdfast/reentrant"
 )
@@ -25,6 +26,7 @@ func TestAssertHeldSaysWhyNot(t *testing.T) {
 		require.NoError(t, err)
 		ctx := lease.Context(bg)
 		require.Empty(t, asserted(ctx))
+		require.True(t, contains(asserted(lock.WithoutOwner(ctx)), "WithoutOwner has hidden that"))
 		require.NoError(t, lease.Unlock(bg))
 		require.True(t, contains(asserted(ctx), "is over: "))
 	})

@@ -283,6 +283,14 @@ var locktestMutants = []Mutant{
 		Tests:   "^TestAssertHeldSaysWhyNot$",
 	},
 	{
+		Name:    "a lease that WithoutOwner has hidden is of another lock",
+		File:    "locktest/assert.go",
+		Old:     "case l.Name() == name:",
+		New:     "case false:",
+		Package: "locktest",
+		Tests:   "^TestAssertHeldSaysWhyNot$",
+	},
+	{
 		Name:    "what the test leaves goes on",
 		File:    "locktest/fake.go",
 		Old:     "\t\t\t_ = p.locks.Close() // nodes may be down\n",
