@@ -17,10 +17,9 @@ import (
 // Meanwhile holdfast is in the background itself. Where `stty tostop` is set, the kernel would stop it when it writes,
 // and nobody would renew the lock.
 type terminal struct {
-	tty     *os.File
-	own     int  // holdfast's group
-	given   bool // the command has the foreground
-	ignored bool // SIGTTOU was, before
+	tty   *os.File
+	own   int  // holdfast's group
+	given bool // the command has the foreground
 }
 
 // findTerminal returns nil if there is no terminal, or one that others have the foreground of. Stdin may be something else:
@@ -30,7 +29,7 @@ func findTerminal() *terminal {
 	if err != nil {
 		return nil
 	}
-	t := &terminal{tty: tty, own: unix.Getpgrp(), ignored: signal.Ignored(syscall.SIGTTOU)}
+	t := &terminal{tty: tty, own: unix.Getpgrp()}
 	if front, err := t.foreground(); err != nil || front != t.own {
 		_ = tty.Close() // nothing was written to it
 		return nil
@@ -71,9 +70,7 @@ func (t *terminal) takeBack() {
 		return
 	}
 	_ = unix.IoctlSetPointerInt(int(t.tty.Fd()), unix.TIOCSPGRP, t.own) // the terminal may have gone
-	if !t.ignored {
-		// The next command would inherit a signal that is ignored, and not one that is caught; signal.Reset
-		// leaves it ignored. In the foreground it does not come.
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGTTOU)
-	}
+	// The next command would inherit a signal that is ignored, and not one that is caught; signal.Reset
+	// leaves it ignored. In the foreground it does not come.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTTOU)
 }
