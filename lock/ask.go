@@ -111,6 +111,10 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 	q.count(b)
 	// A minority's grants are given back at once: the waiter whose turn it is may need them.
 	yielded, greatest := a.conclude(refused, q.ticket)
+	if q.isVoid(b) {
+		q.rename()
+		return q.askFor("", nil, 0, successor)
+	}
 	if !q.ticket.Final && greatest > q.ticket.Number {
 		q.ticket.Number, yielded = greatest, 0 // to be stated to the others
 	}
@@ -118,21 +122,27 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 		q.ticket.Final = true
 		a.finish(q.ticket)
 	}
-	if q.isVoid(b) {
-		q.rename()
-	}
 	q.succeeds.open = q.succeeds.open && (d.err != nil || q.early(b))
 	q.place.note(q, d, successor)
 	return nil, d, nil
 }
 
-// rename has the queuer wait under a new hold id, with the same ticket.
+// rename has the queuer wait under a new hold id, with the same ticket. Until it has asked, its place is nowhere: a
+// writer that comes meanwhile tells nobody here.
 func (q *queuer) rename() {
-	c := q.engine.client
-	c.unqueue(q.tenure.id)
-	q.tenure.vacate(false)
-	q.tenure = q.engine.newTenure(q.slot)
-	c.queue(q)
+	c, p, void := q.engine.client, q.place, q.tenure
+	renamed := q.engine.newTenure(q.slot)
+	c.mu.Lock()
+	if p.lease != nil { // it need not ask any more
+		c.mu.Unlock()
+		return
+	}
+	delete(c.queuers, void.id)
+	c.queuers[renamed.id] = p
+	p.id, p.closed = renamed.id, true
+	c.mu.Unlock()
+	q.tenure = renamed
+	void.vacate(false)
 }
 
 // decide puts m to the nodes, and waits for the decision, unless the queuer is passed a permit meanwhile.

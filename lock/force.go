@@ -112,11 +112,10 @@ func (e *engine) force(ctx context.Context, hold string, s State) (ended bool, e
 		end.Call, end.All = wake.Call(), false
 		_ = g.Vote(end).Wait(ctx) // or they notice by themselves
 	}
-	found, silent, skipped := 0, 0, 0
+	found, silent := 0, 0
 	for i := range g.Size() {
 		switch a := b.Answer(i); {
 		case waits(i):
-			skipped++
 		case a.Vote != redlock.Yes:
 			silent++
 		case e.had(a.Reply):
@@ -129,7 +128,7 @@ func (e *engine) force(ctx context.Context, hold string, s State) (ended bool, e
 		t.lose(ReasonForced)
 		ended = ended || found > 0
 	}
-	if err := b.Err(); err != nil && skipped == 0 {
+	if err := b.Err(); err != nil && silent > g.Size()-g.Quorum() {
 		return fail(err)
 	}
 	return ended, nil

@@ -52,11 +52,11 @@ type Inspector interface {
 
 	// ForceUnlock ends every hold on every node, whoever it belongs to. It returns true if one of
 	// them held the lock or may have held it, and false if the lock was free, or if only a minority
-	// of nodes had a hold left. It is an operator's tool. The holder learns of it with its next
-	// renewal, as [ReasonForced]; the holder of a fixed lease learns of it with its Unlock or
-	// Extend at the latest. If too few nodes tell who has the lock, ForceUnlock ends nothing, and
-	// the error wraps [ErrNoQuorum]. If nodes fall silent after that, the error is the same, but
-	// the hold may have ended on some of them.
+	// of nodes had a hold left. Those who wait keep their places. It is an operator's tool. The
+	// holder learns of it with its next renewal, as [ReasonForced]; the holder of a fixed lease
+	// learns of it with its Unlock or Extend at the latest. If too few nodes tell who has the lock,
+	// ForceUnlock ends nothing, and the error wraps [ErrNoQuorum]. If nodes fall silent after that,
+	// the error is the same, but the hold may have ended on some of them.
 	ForceUnlock(ctx context.Context) (bool, error)
 }
 

@@ -28,7 +28,7 @@ type tenure struct {
 	footprint *redlock.Footprint
 	round     int64 // of a queuer's asking in which it was granted; 0: it was not queued
 	first     hold
-	made      time.Time // no node was asked before
+	made      time.Time // no node was asked earlier
 
 	ward watchdog.Ward // its dates are set with mu held
 

@@ -159,13 +159,14 @@ func (t *tenure) found() func(reply any) bool {
 const markLife = 10 * time.Second
 
 const (
-	// resend is more than TCP's first pause before it sends again.
+	// resend is more than TCP's first pause before it sends again, and than a removal is under way that gets through.
 	resend = 2 * time.Second
 	// longestMark is more than its longest.
 	longestMark = 3 * time.Minute
 )
 
-// voids returns for how long a removal that is sent now is to void the hold id, if it has to mark it; else 0.
+// voids returns for how long a removal that is sent now is to void the hold id, if it has to mark it; else 0. A
+// command that is even later leaves a key for a TTL (I5).
 //
 // A command that a network has not delivered is sent again by TCP, even if its connection has been given up. Each
 // pause is twice the one before. So when a removal gets through on a new connection, the next time is hardly farther

@@ -53,7 +53,7 @@ func TestForceUnlockLeavesWaitersTheirTurn(t *testing.T) {
 				waiter.SetDelay(0, 0)
 				start := time.Now()
 				waiter.Silence(false)
-				l := (<-c).after(t, start, 0, 5*time.Second)
+				l := (<-c).after(t, start, 0, 2*time.Second)
 				require.NoError(t, l.Unlock(bg))
 				synctest.Wait()
 				requireHolder(t, "", w.nodes)
@@ -101,6 +101,23 @@ func TestForceUnlockLeavesWaitersTheirPlace(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Those that keep a place are no answers that are missing, and none that make up for such.
+func TestForceUnlockNeedsAQuorumOfAnswersThoughSomeNodesAreNotAsked(t *testing.T) {
+	inVirtualTime(t, []int{5}, func(t *testing.T, w *world) {
+		const way = 5 * time.Millisecond
+		operator := w.process().mutex()
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(way, way) })
+		give(w.nodes[0], "waits:1")
+		queueUp(t, w.nodes[1].Memory(), "waits:1", 1)
+		time.AfterFunc(way+way/2, func() { // they have been looked at
+			each(w.nodes[2:], func(n *virtual.Node) { n.Pause() })
+		})
+		_, err := operator.ForceUnlockHold(bg, "waits:1")
+		require.ErrorIs(t, err, lock.ErrNoQuorum)
+		each(w.nodes[2:], (*virtual.Node).Resume)
+	})
 }
 
 // A node that does not grant because it has restarted may have queued who asked: with a dead one at the head, it does.

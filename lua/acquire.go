@@ -56,8 +56,8 @@ func withRound(args []any, round int64, guard time.Duration) []any {
 // Acquired is what acquire.lua answers.
 type Acquired struct {
 	Token  int64         // > 0: granted
-	Void   bool          // the hold id was voided
-	Holder string        // otherwise: who has it; "" when nobody has
+	Holder string        // otherwise: who has it; "" when nobody has, or the hold id was voided
+	Void   bool          // it was
 	Count  int           // the holder's
 	TTL    time.Duration // the holder's remaining; negative: it has none
 	Noted  Noted         // about the holder

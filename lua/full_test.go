@@ -30,15 +30,18 @@ func TestAHoldIsKeptOnAServerThatIsFull(t *testing.T) {
 		before []lua.Call
 		call   lua.Call
 	}{
-		"a hold that was re-entered": {[]lua.Call{plain}, lua.Extend{Keys: orders, Hold: one, Count: 2, TTL: 2 * ttl, Token: 1, Retention: life}.Call()},
-		"one that lingers":           {[]lua.Call{plain}, lua.Keep{Fair: lua.Fair{Keys: orders}, Hold: one, For: ttl}.Call()},
-		"a reader":                   {[]lua.Call{acquire(reader), acquire(two + "r")}, lua.RWExtend{RW: rw, Hold: reader, Count: 2, TTL: 2 * ttl, Token: 1, Retention: life, Reads: true}.Call()},
-		"a downgrade":                {[]lua.Call{acquire(writer)}, lua.RWExtend{RW: rw, Hold: writer, Count: 1, TTL: 2 * ttl, Token: 1, Retention: life, Reads: true}.Call()},
-		"a reader that lingers":      {[]lua.Call{acquire(reader)}, lua.RWKeep{RW: rw, Hold: reader, For: ttl}.Call()},
-		"permits":                    {permits, lua.PermitExtend{Permit: permit, Hold: first, Count: 2, TTL: 2 * ttl, Token: 1, Retention: life, Slots: "0-1"}.Call()},
-		"permits of one":             {permits[:1], lua.PermitExtend{Permit: permit, Hold: first, Count: 1, TTL: 2 * ttl, Token: 1, Retention: life, Slots: "0-1"}.Call()},
-		"permits that linger":        {permits, lua.PermitKeep{Permit: permit, Hold: first, For: ttl}.Call()},
-		"permits of one that linger": {permits[:1], lua.PermitKeep{Permit: permit, Hold: first, For: ttl}.Call()},
+		"a hold that was re-entered":    {[]lua.Call{plain}, lua.Extend{Keys: orders, Hold: one, Count: 2, TTL: 2 * ttl, Token: 1, Retention: life}.Call()},
+		"one that lingers":              {[]lua.Call{plain}, lua.Keep{Fair: lua.Fair{Keys: orders}, Hold: one, For: ttl}.Call()},
+		"a reader":                      {[]lua.Call{acquire(reader), acquire(two + "r")}, lua.RWExtend{RW: rw, Hold: reader, Count: 2, TTL: 2 * ttl, Token: 1, Retention: life, Reads: true}.Call()},
+		"a downgrade":                   {[]lua.Call{acquire(writer)}, lua.RWExtend{RW: rw, Hold: writer, Count: 1, TTL: 2 * ttl, Token: 1, Retention: life, Reads: true}.Call()},
+		"one that lingers, marked":      {[]lua.Call{plain}, lua.Keep{Fair: lua.Fair{Keys: orders}, Hold: one, For: ttl, Mark: marked}.Call()},
+		"a reader that lingers, marked": {[]lua.Call{acquire(reader)}, lua.RWKeep{RW: rw, Hold: reader, For: ttl, Mark: marked}.Call()},
+		"permits that linger, marked":   {permits, lua.PermitKeep{Permit: permit, Hold: first, For: ttl, Mark: marked}.Call()},
+		"a reader that lingers":         {[]lua.Call{acquire(reader)}, lua.RWKeep{RW: rw, Hold: reader, For: ttl}.Call()},
+		"permits":                       {permits, lua.PermitExtend{Permit: permit, Hold: first, Count: 2, TTL: 2 * ttl, Token: 1, Retention: life, Slots: "0-1"}.Call()},
+		"permits of one":                {permits[:1], lua.PermitExtend{Permit: permit, Hold: first, Count: 1, TTL: 2 * ttl, Token: 1, Retention: life, Slots: "0-1"}.Call()},
+		"permits that linger":           {permits, lua.PermitKeep{Permit: permit, Hold: first, For: ttl}.Call()},
+		"permits of one that linger":    {permits[:1], lua.PermitKeep{Permit: permit, Hold: first, For: ttl}.Call()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

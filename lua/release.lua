@@ -31,8 +31,7 @@ if found == 1 and ARGV[2] ~= '' then
   -- A user without rights to the channel releases all the same; waiters poll.
   redis.pcall('PUBLISH', KEYS[1] .. ARGV[2], ARGV[1])
 end
--- The mark comes last: a server without memory refuses it, and must not refuse
--- the release with it.
+-- The mark comes last: whatever becomes of it, the hold has ended.
 if ARGV[3] and ARGV[3] ~= '0' then
   -- uses void
   void(KEYS[2], ARGV[1], ARGV[3])

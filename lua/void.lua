@@ -2,8 +2,8 @@
 
 -- uses clock
 
--- Voids a hold id for life, milliseconds: a command that would create the hold may yet come. Marks that are over go.
--- With '0' it does nothing.
+-- Voids a hold id for life, milliseconds: a command that would create the hold may yet come. With '0' it does nothing.
+-- First marks that are over go: a full server refuses a script whose first write needs memory.
 local function void(marks, id, life)
   if life == '0' then
     return

@@ -75,15 +75,19 @@ func TestTheEndOfAHoldLeavesOtherMarksAlone(t *testing.T) {
 	for name, c := range map[string]struct {
 		take, end lua.Call
 	}{
-		"fair":    {ask(mine, proposal(0), 0), leave(mine, marked)},
-		"writer":  {rwTry(writer), rwEnd(writer, marked)},
-		"permits": {permitTry(two), permitEnd(two, marked)},
+		"fair":                  {ask(mine, proposal(0), 0), leave(mine, marked)},
+		"writer":                {rwTry(writer), rwEnd(writer, marked)},
+		"permits":               {permitTry(two), permitEnd(two, marked)},
+		"a mutex that lingers":  {take(mine, ttl), keepVoid(mine)},
+		"a writer that lingers": {rwTry(writer), rwKeepVoid(writer)},
+		"permits that linger":   {permitTry(two), permitKeepVoid(two)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := freeze(t)
 			f.run(lua.Force{Keys: orders, Hold: "x:1", Life: time.Hour}.Call(), c.take, c.end)
 			require.Equal(t, time.Hour, f.memory.TTL(orders.Void()))
+			require.EqualValues(t, 3, f.client.ZCard(bg, orders.Void()).Val(), "it is marked, too")
 		})
 	}
 }

@@ -3,6 +3,23 @@ package main
 // lockInspectMutants are bugs in what operators read.
 var lockInspectMutants = []Mutant{
 	{
+		Name:    "nodes that are not asked make up for those that do not answer an end by force",
+		File:    "lock/force.go",
+		Old:     "err != nil && silent > g.Size()-g.Quorum() {",
+		New:     "err != nil && silent == g.Size() {",
+		Package: "lock",
+		Tests:   "^TestForceUnlockNeedsAQuorumOfAnswersThoughSomeNodesAreNotAsked$",
+	},
+	{
+		Name:       "who is passed a permit goes on as another",
+		File:       "lock/ask.go",
+		Old:        "	if p.lease != nil { // it need not ask any more\n",
+		New:        "	if false {\n",
+		Package:    "lock",
+		Tests:      "^TestForceUnlock",
+		Equivalent: "what it goes on as is given back when it leaves",
+	},
+	{
 		Name:    "who waits has a hold that was voided for as long as the mark lives",
 		File:    "lock/ask.go",
 		Old:     "if q.isVoid(b) {",
@@ -109,7 +126,7 @@ var lockInspectMutants = []Mutant{
 	{
 		Name: "an end by force needs no quorum",
 		File: "lock/force.go",
-		Old: `	if err := b.Err(); err != nil && skipped == 0 {
+		Old: `	if err := b.Err(); err != nil && silent > g.Size()-g.Quorum() {
 		return fail(err)
 	}
 	return ended, nil`,

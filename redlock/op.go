@@ -262,7 +262,7 @@ func isDial(err error) bool {
 }
 
 // notRun are the refusals of a script before it runs, or at its first command that touches a key or
-// writes. Others may come from the middle of the script.
+// writes. Others may come from the middle of the script; and RESTARTED of one that queues, which settle knows.
 var notRun = []string{
 	"NOSCRIPT", "NOPERM", "NOAUTH", "WRONGPASS", "WRONGTYPE", "LOADING", "BUSY", "MASTERDOWN", "READONLY", "OOM",
 	"MISCONF", "NOREPLICAS", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "CROSSSLOT", "ERR unknown command",

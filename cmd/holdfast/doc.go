@@ -14,7 +14,7 @@
 //   - The lock is released when the last process of the group is gone, and not before (group.go).
 //   - A signal that ends the wait leaves nothing locked (signals.go).
 //
-// A process that leaves the process group, such as a daemon, does not keep the lock. At a loss, Linux
-// lets it be ended with the group; on other systems it stays. If holdfast is killed with SIGKILL, Linux
-// kills the command, but not the command's own children.
+// A process that leaves the process group, such as a daemon, does not keep the lock. When the lock is
+// lost, it is ended with the group on Linux; on other systems it continues. If holdfast is killed with
+// SIGKILL, Linux kills the command, but not the command's own children.
 package main

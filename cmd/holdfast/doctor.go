@@ -21,8 +21,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short: "Examine the servers, and say what is wrong with them",
 		Long: `Examine each server: whether it can be reached and how fast, its version, role and uptime, how far its clock is from this
 machine's, whether it keeps locks when it restarts or runs out of memory, and whether this user may do all that locks need. For the
-latter, a lock of each kind is taken and given back, under the prefix and a unique name; the keys that remain
-expire within seconds. A Cluster is examined master by master.
+latter, a lock of each kind is taken and given back, under the prefix and a unique name, and the channels of its messages are tried;
+the keys that remain expire within seconds. A Cluster is examined master by master.
 
 A finding of level "wrong" makes locks fail, or endangers them. A finding of level "advice" may be intended.
 
