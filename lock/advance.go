@@ -46,8 +46,8 @@ func (ct *contest) take(p *place) {
 // advance lets the next goroutine ask the nodes for the first time, if it has been waiting for
 // those before it to do so. Called with mu held.
 func (ct *contest) advance() {
-	if ct.key.order == unordered {
-		return
+	if ct.key.order == unordered || ct.key.order == queued {
+		return // each asks at once: a look at thousands would cost more than the asking
 	}
 	for _, p := range ct.queue {
 		switch {

@@ -54,7 +54,8 @@ type contestKey struct {
 	order order
 }
 
-// An order is the order in which the members of a contest are served.
+// An order is the order in which the members of a contest are served. Only shared ones follow a leader, or wait for a
+// turn within a tenure of their process before they ask the nodes.
 type order uint8
 
 const (

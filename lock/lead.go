@@ -84,7 +84,7 @@ func (ct *contest) bring(t *tenure, p *place) {
 // desert separates the followers from p, which is leaving: the first of them leads the others.
 // Called with mu held.
 func (ct *contest) desert(p *place) {
-	if ct.key.order == unordered {
+	if ct.key.order != shared {
 		return
 	}
 	var first *place

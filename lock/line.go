@@ -50,7 +50,7 @@ func (c *core) enqueue(p *place, key contestKey) {
 		switch {
 		case ct.relay != nil:
 			p.came = time.Now() // stays tells when it takes a place
-		case !p.here:
+		case key.order == shared && !p.here:
 			p.leader = ct.leads(p, ct.queue)
 			p.later = p.leader == nil && slices.ContainsFunc(ct.queue, func(before *place) bool { return before.starting || before.later })
 		}
@@ -112,7 +112,7 @@ func everybody(int, *place) bool { return true }
 // disband makes the selected goroutines that wait for a turn within this process's tenure ask the
 // nodes, one after the other, so that their places are in order of arrival. Called with mu held.
 func (ct *contest) disband(goes func(int, *place) bool) {
-	if ct.key.order == unordered {
+	if ct.key.order != shared {
 		return
 	}
 	for i, p := range ct.queue {

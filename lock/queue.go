@@ -247,6 +247,9 @@ func (q *queuer) seen() *denial {
 // bequeath leaves q's place on the nodes to its first follower, and reports whether there is one.
 func (q *queuer) bequeath() bool {
 	c, p := q.engine.client, q.place
+	if p.contest.key.order != shared {
+		return false
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i := slices.IndexFunc(p.contest.queue, func(f *place) bool { return f.leader == p && (ending{f.call.ctx}).Err() == nil })
