@@ -47,7 +47,7 @@ func (ct *contest) take(p *place) {
 // those before it to do so. Called with mu held.
 func (ct *contest) advance() {
 	if ct.key.order == unordered || ct.key.order == queued {
-		return // each asks at once: a look at thousands would cost more than the asking
+		return // nobody waits for that: a contender waits to be the head, and in a queue each asks at once
 	}
 	for _, p := range ct.queue {
 		switch {

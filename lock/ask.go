@@ -112,7 +112,9 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 	// A minority's grants are given back at once: the waiter whose turn it is may need them.
 	yielded, greatest := a.conclude(refused, q.ticket)
 	if q.isVoid(b) {
-		q.rename()
+		if !q.rename() {
+			return nil, nothing, nil // passed cleans up
+		}
 		return q.askFor("", nil, 0, successor)
 	}
 	if !q.ticket.Final && greatest > q.ticket.Number {
@@ -128,14 +130,14 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 }
 
 // rename has the queuer wait under a new hold id, with the same ticket. Until it has asked, its place is nowhere: a
-// writer that comes meanwhile tells nobody here.
-func (q *queuer) rename() {
+// writer that comes meanwhile tells nobody here. It returns false if the queuer need not ask any more.
+func (q *queuer) rename() bool {
 	c, p, void := q.engine.client, q.place, q.tenure
 	renamed := q.engine.newTenure(q.slot)
 	c.mu.Lock()
-	if p.lease != nil { // it need not ask any more
+	if p.lease != nil {
 		c.mu.Unlock()
-		return
+		return false
 	}
 	delete(c.queuers, void.id)
 	c.queuers[renamed.id] = p
@@ -143,6 +145,7 @@ func (q *queuer) rename() {
 	c.mu.Unlock()
 	q.tenure = renamed
 	void.vacate(false)
+	return true
 }
 
 // decide puts m to the nodes, and waits for the decision, unless the queuer is passed a permit meanwhile.

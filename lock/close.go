@@ -38,7 +38,7 @@ func (t *tenure) close(holds []*hold, patience time.Duration) *redlock.Ballot {
 	if left := t.stays(); left > 0 {
 		m = t.keeping(left)
 	} else {
-		m = t.vacation(false, nil)
+		m = t.vacation(false, "")
 	}
 	m.Patience, m.Unsent = patience, 0
 	b := c.group.Vote(m)

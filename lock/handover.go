@@ -15,6 +15,7 @@ const comebacks = 16
 type departure struct {
 	renewing  <-chan struct{} // closed when the renewal in flight is decided; nil: none is
 	successor *place          // the queuer here that is probably next; nil: none is known
+	named     string          // its id, which it may leave to another meanwhile; "": none is known
 	waited    bool            // somebody here waits
 }
 
@@ -32,7 +33,7 @@ func (h *hold) pass() (p passing, d departure) {
 	}
 	if does.passing == ends {
 		d.renewing = h.renewing
-		d.successor, d.waited = h.contest.expects(h.tenure)
+		d.expect(h.tenure)
 		h.schedule()
 	}
 	h.mu.Unlock()
@@ -48,8 +49,15 @@ func (t *tenure) departs() (d departure) {
 	defer c.mu.Unlock()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	d.successor, d.waited = t.contest.expects(t)
+	d.expect(t)
 	return d
+}
+
+// expect records who waits here for t to end. Called with the client's mu and t.mu held.
+func (d *departure) expect(t *tenure) {
+	if d.successor, d.waited = t.contest.expects(t); d.successor != nil {
+		d.named = d.successor.id
+	}
 }
 
 // linger lets goroutines run that are about to come back for a name that is passed on all the time:
@@ -80,13 +88,13 @@ func (h *hold) linger() {
 func (t *tenure) handOver(ctx context.Context, s *slot, d departure) *redlock.Ballot {
 	c := t.engine.client
 	if !d.waited {
-		b := t.draftVacation(nil)
+		b := t.draftVacation("")
 		_ = b.Decide(ctx)
 		s.give()
 		c.over(t, nil)
 		return b
 	}
-	b := t.draftVacation(d.successor)
+	b := t.draftVacation(d.named)
 	b.Prepare()
 	s.give()
 	c.over(t, d.successor)

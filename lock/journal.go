@@ -38,8 +38,10 @@ func (e entry) write() {
 }
 
 func newJournal(l *slog.Logger) *journal {
-	j := new(journal)
-	j.Logger = slog.New(pen{j, l.Handler()})
+	j := &journal{Logger: l}
+	if l.Handler() != slog.DiscardHandler {
+		j.Logger = slog.New(pen{j, l.Handler()})
+	}
 	return j
 }
 

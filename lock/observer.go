@@ -135,7 +135,7 @@ type HoldEnd struct {
 // A Renewal is one round of renewals, as reported to an [Observer].
 type Renewal struct {
 	LockKind
-	Name      string // of the lock
+	Name      string // of the lock, as its process came by it: holds that followed may have the other name of the same lock
 	Hold      string // the id that the nodes know
 	Took      time.Duration
 	Left      time.Duration // validity left when the round was decided, before it moved: time for further rounds if this one failed

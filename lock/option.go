@@ -180,7 +180,8 @@ func WithRestartGuard(d time.Duration) ClientOption {
 
 // WithLogger sets where the client logs what its callers do not see otherwise: when nodes go down,
 // come back or are kept out, when leases are lost or renewed late, and when a wait looks like a
-// mistake. By default nothing is logged.
+// mistake. The handler is asked and told on a goroutine of the client's, with context.Background. By
+// default nothing is logged.
 func WithLogger(l *slog.Logger) ClientOption {
 	return clientOption(func(s *clientSettings) { s.logger = l })
 }

@@ -120,7 +120,7 @@ func (p *parting) draft(d departure) {
 		p.ballot.Prepare()
 		return
 	}
-	p.ballot = h.draftVacation(d.successor)
+	p.ballot = h.draftVacation(d.named)
 	p.ballot.Prepare()
 	if p.told = d.waited; p.told {
 		h.slot.give()

@@ -9,13 +9,13 @@ import (
 
 // vacate sends the release of the whole tenure, and does not wait.
 func (t *tenure) vacate(quiet bool) *redlock.Ballot {
-	return t.engine.client.group.Vote(t.vacation(quiet, nil))
+	return t.engine.client.group.Vote(t.vacation(quiet, ""))
 }
 
-// draftVacation drafts the release of a lease, which is quiet if it has a successor: that one asks right after
+// draftVacation drafts the release of a lease, which is quiet if it names a successor: that one asks right after
 // it. As for draftClaim, the motion does not stay on the stack.
-func (t *tenure) draftVacation(successor *place) *redlock.Ballot {
-	return t.engine.client.group.Draft(t.vacation(successor != nil, successor))
+func (t *tenure) draftVacation(successor string) *redlock.Ballot {
+	return t.engine.client.group.Draft(t.vacation(successor != "", successor))
 }
 
 // lastCall is longer than the pause before a pending removal is tried again.
@@ -23,18 +23,14 @@ const lastCall = 2 * time.Second
 
 // vacation is the release of the tenure, on every node that has the key or may have it. Nodes that
 // do not confirm are asked again until the key has expired. Nothing may create the key from here on.
-// successor is nil unless the release is quiet and of a lock with a queue.
-func (t *tenure) vacation(quiet bool, successor *place) redlock.Motion {
+// successor is empty unless the release is quiet and of a lock with a queue.
+func (t *tenure) vacation(quiet bool, successor string) redlock.Motion {
 	t.footprint.Close()
 	until, found, sends := t.takeAlong()
-	next := ""
-	if successor != nil {
-		next = successor.id
-	}
 	return redlock.Motion{
 		Name:      "release",
-		Call:      t.releaseCall(next, quiet, 0, false),
-		Removal:   t.removal(next, quiet),
+		Call:      t.releaseCall(successor, quiet, 0, false),
+		Removal:   t.removal(successor, quiet),
 		Found:     found,
 		Narrow:    t.narrow(),
 		Yes:       t.engine.vacated,
@@ -60,7 +56,7 @@ func (t *tenure) takeAlong() (until time.Time, found func(reply any) bool, sends
 	for _, w := range leaving {
 		w.footprint.Close()
 		if t.engine.shared != nil || !t.footprint.Absorb(w.footprint) {
-			t.engine.client.group.Draft(w.vacation(false, nil)).Prepare()
+			t.engine.client.group.Draft(w.vacation(false, "")).Prepare()
 			sends = true
 			continue
 		}

@@ -205,7 +205,7 @@ func TestMarkLivesTheLongerTheOlderTheClaim(t *testing.T) {
 		far.SetDelay(late, 0)
 		l := w.lock(m)
 		far.SetDelay(0, 0)
-		far.Refuse(func(args []string) bool { return true })
+		far.Refuse(func([]string) bool { return true })
 		require.NoError(t, l.Unlock(bg))
 		time.Sleep(outage)
 		far.Refuse(nil)

@@ -13,8 +13,8 @@ var lockInspectMutants = []Mutant{
 	{
 		Name:       "who is passed a permit goes on as another",
 		File:       "lock/ask.go",
-		Old:        "	if p.lease != nil { // it need not ask any more\n",
-		New:        "	if false {\n",
+		Old:        "	if p.lease != nil {\n		c.mu.Unlock()\n		return false\n",
+		New:        "	if false {\n		c.mu.Unlock()\n		return false\n",
 		Package:    "lock",
 		Tests:      "^TestForceUnlock",
 		Equivalent: "what it goes on as is given back when it leaves",

@@ -238,7 +238,7 @@ func (g *Group) newBallot(m Motion) *Ballot {
 }
 
 // Dismiss makes the caller of [Ballot.Wait] wait no longer, unless b is decided. The ballot continues without its
-// caller. Of several callers that wait, it is the first: the others wait for the decision.
+// caller. Of several callers that wait, it is the first, and whoever comes later: the others wait for the decision.
 func (b *Ballot) Dismiss() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -38,7 +38,7 @@ func (e *duplicateError) Error() string {
 func (e *duplicateError) Is(target error) bool { return target == ErrDuplicateNode }
 
 // A NoQuorumError has each node's answer. It is an [ErrNoQuorum], and also all of its nodes'
-// errors. None of them is a context's error, even if a dial has ended with one.
+// errors. None of them is a context's error: of one that a dial has ended with, only the text is left.
 type NoQuorumError struct {
 	Op     string // what was attempted: "acquire", "extend", "release"
 	Need   int    // how many nodes must agree

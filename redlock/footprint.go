@@ -21,7 +21,7 @@ type trace struct {
 	present bool   // a creating command has left something
 	unknown bool   // a creating command may have run, or may run later
 	late    bool   // of present: answered after the end of the hold
-	voided  bool   // a removal has left a mark: no creating command leaves anything any more
+	voided  bool   // a removal has left a mark, which no creating command gets past while it lives
 	grant   uint64 // number of the last grant, in the order in which the group heard of all grants; 0: none, or forgotten
 }
 
@@ -83,7 +83,7 @@ func (f *Footprint) created(node int, left, known bool, grant uint64) {
 	t := &f.traces[node]
 	t.flying--
 	if t.voided {
-		return // it ran before the removal, or finds the mark, whatever came of its answer
+		return // it ran before the removal, or finds the mark, whatever came of its answer; later than that, it leaves a key for a TTL (I5)
 	}
 	t.present = t.present || left
 	t.late = t.late || left && f.closed

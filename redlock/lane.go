@@ -151,7 +151,7 @@ func (l *lane) ails() bool {
 func (l *lane) retire(since time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || l.busy > 0 || l.seeking || len(l.queue) > 0 || len(l.pending.ops) > 0 || l.made.After(since) || l.window.last.After(since) {
+	if l.closed || l.busy > 0 || l.seeking || len(l.queue) > 0 || len(l.pending.ops)+l.pending.moving > 0 || l.made.After(since) || l.window.last.After(since) {
 		return false
 	}
 	l.closed, l.retired = true, true

@@ -359,6 +359,7 @@ func TestALaneThatIsNeededIsNotRetired(t *testing.T) {
 		"closed":   func(l *lane) { l.closed = true },
 		"busy":     func(l *lane) { l.busy = 1 },
 		"seeking":  func(l *lane) { l.seeking = true },
+		"moving":   func(l *lane) { l.pending.moving = 1 },
 		"queued":   func(l *lane) { l.queue = []*op{l.removal()} },
 		"pending":  func(l *lane) { l.pending.ops = []*op{l.removal()} },
 		"young":    func(l *lane) { l.made = time.Now() },

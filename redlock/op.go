@@ -96,12 +96,12 @@ func (o *op) choose() (call lua.Call, ok bool) {
 			o.ballot.vote(o, Answer{Vote: Yes, unasked: true})
 			return lua.Call{}, false
 		}
+		o.marked = mark && m.Removal != nil && !o.narrow
 		if o.narrow {
 			o.halved = true
 			return m.Narrow(), true
 		}
 		if (mark || o.again) && m.Removal != nil {
-			o.marked = mark
 			return m.Removal(mark, o.again), true
 		}
 	}

@@ -68,7 +68,7 @@ func New(nodes []redis.UniversalClient, quorum int, logger *slog.Logger, names .
 
 // Subscribe calls wake for messages on a channel: with the message when a quorum has published it,
 // and with "" when messages may have been missed. wake runs on a goroutine of the hub and must not
-// block. Subscribe itself never blocks. On a closed hub, wake is never called.
+// block. Subscribe itself never blocks. On a closed hub, wake is not called, but a call that has begun may continue.
 func (h *Hub) Subscribe(name string, wake func(message string)) *Subscription {
 	return h.SubscribeBy(name, nil, func(messages []string) { wake(messages[0]) })
 }
