@@ -726,7 +726,7 @@ var readwriteMutants = []Mutant{
 		Name:    "what a minority has granted to one that tries is kept",
 		File:    "lock/attempt.go",
 		Old:     "\tb := t.vacate(!seen)\n",
-		New:     "\tb := t.engine.client.group.Draft(t.vacation(!seen, nil))\n",
+		New:     "\tb := t.engine.client.group.Draft(t.vacation(!seen, \"\"))\n",
 		Package: "readwrite",
 		Tests:   "^TestVotesThatAreSplitBetweenTheKinds",
 	},
