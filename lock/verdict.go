@@ -21,6 +21,9 @@ const (
 // has been granted the lock since. So the nodes that have the hold and those that vouch count
 // together: a later holder would have had one of them, and that node would know (spec/vouch.pml).
 //
+// A node that the restart guard keeps out answers a restoration with an error, and does not count as one without the
+// hold: it has granted nobody anything since it forgot. Another round may find that a rival has given up on the others.
+//
 // If no node has the hold, somebody has deleted it, and that counts: an operator who ends a lock by
 // hand must not find it back. Likewise, a single node has no other node from which to get the hold
 // back.

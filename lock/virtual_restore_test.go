@@ -19,23 +19,30 @@ import (
 // for that moment.
 func (w *world) bareQuorum(m lock.Locker) *lock.Lease {
 	w.t.Helper()
+	l, givesUp := w.barely(m)
+	givesUp()
+	requireHolder(w.t, l.ID(), w.nodes[:len(w.nodes)/2+1])
+	requireHolder(w.t, "", w.nodes[len(w.nodes)/2+1:])
+	return l
+}
+
+// barely is bareQuorum, but the rival keeps the others until it gives up.
+func (w *world) barely(m lock.Locker) (l *lock.Lease, givesUp func()) {
+	w.t.Helper()
 	// By now each node has its counter, and has run for a while.
 	require.NoError(w.t, w.lock(m).Unlock(bg))
 	time.Sleep(time.Minute)
-	others := w.nodes[len(w.nodes)/2+1:]
-	clients := virtual.NewHost(others).Clients(w.t)
+	clients := virtual.NewHost(w.nodes[len(w.nodes)/2+1:]).Clients(w.t)
 	for _, c := range clients {
 		_, err := lua.Acquire{Keys: keys, Hold: "rival:1", TTL: time.Minute, Retention: retention}.Call().Run(bg, c)
 		require.NoError(w.t, err)
 	}
-	l := w.lock(m)
-	for _, c := range clients {
-		_, err := lua.Release{Keys: keys, Hold: "rival:1", Quiet: true, Undo: true}.Call().Run(bg, c)
-		require.NoError(w.t, err)
+	return w.lock(m), func() {
+		for _, c := range clients {
+			_, err := lua.Release{Keys: keys, Hold: "rival:1", Quiet: true, Undo: true}.Call().Run(bg, c)
+			require.NoError(w.t, err)
+		}
 	}
-	requireHolder(w.t, l.ID(), w.nodes[:len(w.nodes)/2+1])
-	requireHolder(w.t, "", others)
-	return l
 }
 
 func TestHoldOfABareQuorumOutlivesOneOfItsNodes(t *testing.T) {
@@ -67,6 +74,50 @@ func TestExtendOfABareQuorumOutlivesOneOfItsNodes(t *testing.T) {
 		requireHolder(t, l.ID(), w.nodes[1:])
 		require.NoError(t, l.Unlock(bg))
 	})
+}
+
+// A node that has restarted empty grants nothing while the guard keeps it out. That it lacks the hold is no sign that
+// another has the lock, while a rival that will not get it has the votes that are wanting.
+func TestHoldOfABareQuorumOutlivesTheRestartOfOneOfItsNodesUnderTheGuard(t *testing.T) {
+	for _, kind := range []string{"reentrant", "fair", "writer", "reader", "permit"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+				p := w.process(lock.WithRestartGuard(time.Minute))
+				time.Sleep(time.Minute + 2*time.Second) // the nodes are old enough
+				l, givesUp := w.barely(p.lockOf(kind))
+				w.nodes[0].Flush()
+				w.nodes[0].Reboot()
+				time.Sleep(defaultTTL - 5*time.Second)
+				require.NoError(t, l.Err())
+				givesUp()
+				if kind == "writer" { // for whom no node vouches
+					awaitEnd(t, l)
+					require.Equal(t, lock.ReasonNotRenewed, reasonOf(t, l, l.Err()))
+					return
+				}
+				time.Sleep(long)
+				require.NoError(t, l.Err())
+				requireHolder(t, l.ID(), w.nodes[1:])
+				require.NoError(t, l.Unlock(bg))
+			})
+		})
+	}
+}
+
+// Without a guard it could have been granted by that node.
+func TestHoldOfABareQuorumEndsWithTheRestartOfOneOfItsNodesWithoutAGuard(t *testing.T) {
+	for _, kind := range []string{"reentrant", "fair", "writer", "reader", "permit"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+				l, _ := w.barely(w.process().lockOf(kind))
+				w.nodes[0].Flush()
+				w.nodes[0].Reboot()
+				time.Sleep(defaultTTL / 3)
+				synctest.Wait()
+				require.Equal(t, lock.ReasonGone, reasonOf(t, l, l.Err()))
+			})
+		})
+	}
 }
 
 // The others have it again at once, and one more may go.

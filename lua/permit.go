@@ -195,7 +195,7 @@ func (r PermitRestore) Call() Call {
 	args := append(newCall(permitRestoreScript, 7, 9),
 		r.Keys.Lock, r.Keys.Token(), r.Keys.Void(), r.Keys.Waiters(), r.Keys.Permits(), r.Keys.Slots(), r.Keys.Free(),
 		r.Hold, Millis(r.TTL), r.Token, Millis(r.Retention), r.Count, string(r.Slots), Millis(r.Uptime))
-	return Call{script: permitRestoreScript, args: withRound(args, r.Round, r.Guard)}
+	return Call{script: permitRestoreScript, args: afterCrash(args, r.Guard, r.Round)}
 }
 
 // PermitRepair calls permit_repair.lua: it gives a hold, with its slots, to a node that lost it or gave it others.

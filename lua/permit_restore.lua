@@ -17,15 +17,15 @@
 -- ARGV[5] hold count
 -- ARGV[6] slots of the hold
 -- ARGV[7] how long this server must have run to vouch, milliseconds
--- ARGV[8] number of the request that a quorum granted; absent, as the next one: there is no guard, or
---   the hold did not wait
--- ARGV[9] how long a restarted server must not grant, milliseconds
+-- ARGV[8] how long a restarted server must not grant, milliseconds; absent, as the next one: no guard
+-- ARGV[9] number of the request that a quorum granted; absent: the hold did not wait
 --
 -- Returns 2    the hold was not there, and is again
 -- Returns 1    the hold is there with its slots and was extended
 -- Returns 0    the hold is not there and its slots are free, and this node does not vouch
 -- Returns -1   the hold is not there: another has one of its slots, or this hold id was voided
 -- Returns -2   the hold is not there: it was ended by force
+-- Error RESTARTED: as in restore.lua
 --
 -- Why a node can vouch: as in restore.lua, for whoever was granted one of the slots later has a greater
 -- token. Others may have that have other slots; then nobody vouches.
@@ -44,19 +44,16 @@ if not state.count or not record or slotsOf(record) ~= ARGV[6] or not state.own 
   if state.closed or not state.none and not open(KEYS[6], KEYS[7], state.own, ARGV[1], ARGV[6]) or redis.call('ZSCORE', KEYS[3], ARGV[1]) then
     return -1
   end
-  local known = tonumber(redis.call('GET', KEYS[2]))
-  if record or not known or known > tonumber(ARGV[3]) then
-    return 0
-  end
   -- uses guard
-  if guard(ARGV[7]) then
-    return 0
+  local known = tonumber(redis.call('GET', KEYS[2]))
+  if record or not known or known > tonumber(ARGV[3]) or guard(ARGV[7]) then
+    return ARGV[8] and guard(ARGV[8]) or 0
   end
   back = 2
   hold(KEYS[1], KEYS[5], KEYS[6], KEYS[7], state, ARGV[1], ARGV[3], list(ARGV[6]), ARGV[5])
-elseif ARGV[8] then
+elseif ARGV[9] then
   -- uses former
-  local young = former(KEYS[4], ARGV[1], ARGV[8], ARGV[9])
+  local young = former(KEYS[4], ARGV[1], ARGV[9], ARGV[8])
   if young then
     return young
   end

@@ -25,7 +25,17 @@ func (r Restore) Call() Call {
 		args = append(args, r.Keys.Waiters())
 	}
 	args = append(args, r.Hold, Millis(r.TTL), r.Token, Millis(r.Retention), r.Count, Millis(r.Uptime))
-	return Call{script: restoreScript, args: withRound(args, r.Round, r.Guard)}
+	return Call{script: restoreScript, args: afterCrash(args, r.Guard, r.Round)}
+}
+
+// afterCrash appends the arguments that have a server which restarted a moment ago tell that it grants nothing, and what
+// it has of an earlier request of a hold from what it has of the one that was granted.
+func afterCrash(args []any, guard time.Duration, round int64) []any {
+	args = withGuard(args, guard)
+	if guard > 0 && round > 0 {
+		args = append(args, round)
+	}
+	return args
 }
 
 // ParseRestored reads a reply of restore.lua.

@@ -13,15 +13,16 @@
 -- ARGV[4] life of an idle fencing counter, milliseconds
 -- ARGV[5] hold count
 -- ARGV[6] how long this server must have run to vouch, milliseconds
--- ARGV[7] number of the request that a quorum granted; absent, as the next one: there is no guard, or
---   the hold did not wait
--- ARGV[8] how long a restarted server must not grant, milliseconds
+-- ARGV[7] how long a restarted server must not grant, milliseconds; absent, as the next one: no guard
+-- ARGV[8] number of the request that a quorum granted; absent: the hold did not wait
 --
 -- Returns 2    the hold was not there, and is again
 -- Returns 1    the hold is there and was extended
 -- Returns 0    the hold is not there and the lock is free, and this node does not vouch
 -- Returns -1   the hold is not there: another holds the lock, or this hold id was voided
 -- Returns -2   the hold is not there: it was ended by force
+-- Error RESTARTED: the hold is not there, and nobody is granted the lock here for a while, so that this says nothing
+--   about whether the hold is lost; or a hold is there, which may be of an earlier request
 --
 -- Why a node can vouch: a later holder has a greater token, which a quorum of nodes knew while it
 -- had the lock on them. A node that never saw a greater token was not one of them, unless it has
@@ -39,18 +40,15 @@ if not count then
   if redis.call('EXISTS', KEYS[1]) == 1 or redis.call('ZSCORE', KEYS[3], ARGV[1]) then
     return -1
   end
-  local known = tonumber(redis.call('GET', KEYS[2]))
-  if not known or known > tonumber(ARGV[3]) then
-    return 0
-  end
   -- uses guard
-  if guard(ARGV[6]) then
-    return 0
+  local known = tonumber(redis.call('GET', KEYS[2]))
+  if not known or known > tonumber(ARGV[3]) or guard(ARGV[6]) then
+    return ARGV[7] and guard(ARGV[7]) or 0
   end
   back = 2
-elseif ARGV[7] then
+elseif ARGV[8] then
   -- uses place, former
-  local young = former(KEYS[4], ARGV[1], ARGV[7], ARGV[8])
+  local young = former(KEYS[4], ARGV[1], ARGV[8], ARGV[7])
   if young then
     return young
   end

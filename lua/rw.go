@@ -191,7 +191,7 @@ func (r RWRestore) Call() Call {
 	args := append(newCall(rwRestoreScript, 5, 9),
 		r.Keys.Lock, r.Keys.Token(), r.Keys.Void(), r.Keys.Waiters(), r.Keys.Readers(),
 		r.Hold, Millis(r.TTL), r.Token, Millis(r.Retention), r.Count, flag(r.Reads), Millis(r.Uptime))
-	return Call{script: rwRestoreScript, args: withRound(args, r.Round, r.Guard)}
+	return Call{script: rwRestoreScript, args: afterCrash(args, r.Guard, r.Round)}
 }
 
 // RWRepair calls rw_repair.lua: it gives a hold to a node that lost it.

@@ -15,15 +15,15 @@
 -- ARGV[5] hold count
 -- ARGV[6] 1: the hold reads; 0: it writes
 -- ARGV[7] how long this server must have run to vouch, milliseconds
--- ARGV[8] number of the request that a quorum granted; absent, as the next one: there is no guard, or
---   the hold did not wait
--- ARGV[9] how long a restarted server must not grant, milliseconds
+-- ARGV[8] how long a restarted server must not grant, milliseconds; absent, as the next one: no guard
+-- ARGV[9] number of the request that a quorum granted; absent: the hold did not wait
 --
 -- Returns 2    the hold was not there, and is again
 -- Returns 1    the hold is there and was extended
 -- Returns 0    the hold is not there and nobody is in its way, and this node does not vouch
 -- Returns -1   the hold is not there: another that is in its way has the lock, or this hold id was voided
 -- Returns -2   the hold is not there: it was ended by force
+-- Error RESTARTED: as in restore.lua
 --
 -- Why a node can vouch: as in restore.lua, because a later writer has a greater token. A reader has not,
 -- so nobody vouches for a writer: others may have read since, and have finished.
@@ -43,13 +43,10 @@ if not count then
   if alone or not free and ARGV[6] == '0' or redis.call('ZSCORE', KEYS[3], ARGV[1]) then
     return -1
   end
-  local known = tonumber(redis.call('GET', KEYS[2]))
-  if ARGV[6] == '0' or not known or known > tonumber(ARGV[3]) then
-    return 0
-  end
   -- uses guard
-  if guard(ARGV[7]) then
-    return 0
+  local known = tonumber(redis.call('GET', KEYS[2]))
+  if ARGV[6] == '0' or not known or known > tonumber(ARGV[3]) or guard(ARGV[7]) then
+    return ARGV[8] and guard(ARGV[8]) or 0
   end
   back = 2
   if free then
@@ -57,9 +54,9 @@ if not count then
   end
   redis.call('ZADD', KEYS[5], micros(now + ARGV[2] * 1000), ARGV[1])
   redis.call('HSET', KEYS[1], ARGV[1], ARGV[5])
-elseif ARGV[8] then
+elseif ARGV[9] then
   -- uses former
-  local young = former(KEYS[4], ARGV[1], ARGV[8], ARGV[9])
+  local young = former(KEYS[4], ARGV[1], ARGV[9], ARGV[8])
   if young then
     return young
   end

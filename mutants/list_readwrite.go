@@ -787,6 +787,14 @@ var readwriteMutants = []Mutant{
 		Tests:   "^TestWhatIsLeftOfThoseWhoReadIsNoHoldBesideOneThatIsRepaired$",
 	},
 	{
+		Name:    "a node that the guard keeps out says that a hold to read or write is lost",
+		File:    "lua/rw_restore.lua",
+		Old:     "return ARGV[8] and guard(ARGV[8]) or 0",
+		New:     "return 0",
+		Package: "lock",
+		Tests:   "^TestHoldOfABareQuorumOutlivesTheRestartOfOneOfItsNodesUnderTheGuard$",
+	},
+	{
 		Name:    "readers whose hash has gone are back with one that is restored",
 		File:    "lua/rw_restore.lua",
 		Old:     "if free then",

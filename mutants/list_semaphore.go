@@ -717,6 +717,14 @@ var semaphoreMutants = []Mutant{
 		Tests:   "^TestWhatAReserveOfPermitsTells$",
 	},
 	{
+		Name:    "a node that the guard keeps out says that permits are lost",
+		File:    "lua/permit_restore.lua",
+		Old:     "return ARGV[8] and guard(ARGV[8]) or 0",
+		New:     "return 0",
+		Package: "lock",
+		Tests:   "^TestHoldOfABareQuorumOutlivesTheRestartOfOneOfItsNodesUnderTheGuard$",
+	},
+	{
 		Name:    "a node without a counter vouches for permits",
 		File:    "lua/permit_restore.lua",
 		Old:     "if record or not known or known >",
