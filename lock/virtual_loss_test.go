@@ -204,3 +204,25 @@ func TestLossDoesNotWaitForTheLogOfAnother(t *testing.T) {
 		require.NoError(t, kept.Unlock(bg))
 	})
 }
+
+// Whoever ends a lease may be paused before all contexts have ended. Unlock then ends the rest.
+func TestContextsHaveEndedWhenUnlockOfALostLeaseReturns(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		l := w.lock(w.process(lock.WithoutWatchdog()).mutex())
+		work := make([]context.Context, 20_000)
+		for i := range work {
+			parent, cancel := context.WithCancel(bg)
+			defer cancel()
+			work[i] = l.Context(parent)
+		}
+		<-l.Done() // before its contexts
+		require.ErrorIs(t, l.Unlock(bg), lock.ErrLost)
+		for _, ctx := range work {
+			select {
+			case <-ctx.Done():
+			default:
+				require.Fail(t, "a context of a lease that was unlocked goes on")
+			}
+		}
+	})
+}

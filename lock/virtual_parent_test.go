@@ -340,3 +340,34 @@ func TestALeaseThatIsOverIsForgottenByItsContexts(t *testing.T) {
 		})
 	}
 }
+
+// Nor does a lease that is over keep the contexts that it was given.
+func TestContextsAreForgottenByALeaseThatIsOver(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		m := w.process().mutex()
+		var leases []*lock.Lease
+		type request struct{ context.Context }
+		var requests []weak.Pointer[request]
+		for range 50 {
+			l := w.lock(m)
+			parent, cancel := context.WithCancel(bg)
+			r := &request{parent}
+			l.Context(r)
+			require.NoError(t, l.Unlock(bg))
+			cancel()
+			leases, requests = append(leases, l), append(requests, weak.Make(r))
+		}
+		time.Sleep(time.Minute)
+		for range 5 {
+			runtime.GC()
+		}
+		left := 0
+		for _, r := range requests {
+			if r.Value() != nil {
+				left++
+			}
+		}
+		require.LessOrEqual(t, left, 5)
+		runtime.KeepAlive(leases)
+	})
+}

@@ -10,7 +10,7 @@ import (
 // hold's mu.
 type work struct {
 	lease  *Lease
-	ties   map[<-chan struct{}]*tie // by the Done of their parents, which have not ended; of nil, if they cannot end
+	ties   map[<-chan struct{}]*tie // by the Done of their parents, which have not ended; of nil, if they cannot end. Not changed once the lease is over
 	living int                      // contexts of the work that have not ended: these parents, and Lock's own
 	stop   func() bool              // unhooks from the context that Lock was called with; nil: there is nothing to unhook
 }
@@ -68,7 +68,7 @@ func (w *work) tie(parent context.Context) *tie {
 		mu := &w.lease.hold.mu
 		mu.Lock()
 		defer mu.Unlock()
-		if _, ok := w.ties[done]; ok {
+		if w.lease.reason == ReasonNone {
 			delete(w.ties, done)
 			w.ended()
 		}
@@ -94,16 +94,13 @@ func (w *work) ended() {
 // held.
 func (w *work) abandoned() bool { return w != nil && w.living == 0 }
 
-// cancel ends every context of the lease. Called without hold.mu, because a cancellation runs code
-// of others.
+// cancel ends every context of the lease, which is over: they have ended when it returns, whoever else is about to
+// end them, and may be paused. Called without hold.mu, because a cancellation runs code of others.
 func (l *Lease) cancel() {
 	l.hold.mu.Lock()
 	w := l.work
-	l.work = nil
-	var ties map[<-chan struct{}]*tie
 	var cause error
 	if w != nil {
-		ties, w.ties = w.ties, nil // the end of a parent finds nothing to do from now on
 		cause = l.failure()
 	}
 	l.hold.mu.Unlock()
@@ -113,12 +110,15 @@ func (l *Lease) cancel() {
 	if w.stop != nil {
 		w.stop()
 	}
-	for _, t := range ties {
+	for _, t := range w.ties { // no longer changed, as the lease is over
 		if t.stop != nil {
 			t.stop()
 		}
 		t.cancel(cause)
 	}
+	l.hold.mu.Lock()
+	l.work = nil // its contexts may go, however long the lease is kept
+	l.hold.mu.Unlock()
 }
 
 // A scope is one context of a lease. It ends with the lease, and with its parent; values and

@@ -22,6 +22,28 @@ var lockWorkMutants = []Mutant{
 		Tests:   "^TestLeaseIsLostAtItsDeadlineWhenNoNodeAnswers$",
 	},
 	{
+		Name: "contexts go on after Unlock while who ended the lease is paused",
+		File: "lock/work.go",
+		Old: `	w := l.work
+	var cause error
+`,
+		New: `	w := l.work
+	l.work = nil
+	var cause error
+`,
+		Package: "lock",
+		Tests:   "^TestContextsHaveEndedWhenUnlockOfALostLeaseReturns$",
+	},
+	{
+		Name: "a lease that is over keeps its contexts",
+		File: "lock/work.go",
+		Old: `	l.work = nil // its contexts may go, however long the lease is kept
+`,
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestContextsAreForgottenByALeaseThatIsOver$",
+	},
+	{
 		Name:    "the context that Lock was called with is no work",
 		File:    "lock/work.go",
 		Old:     "if ctx := (ending{l.waited}); ctx.Err() == nil {",
