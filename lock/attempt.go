@@ -241,7 +241,7 @@ func (c *core) usurped(t *tenure, p *place) map[*tenure]Reason {
 	c.mu.Unlock()
 	for before, reason := range gone {
 		if reason == ReasonGone {
-			gone[before] = before.askWhyGone()
+			gone[before], _ = before.askWhyGone()
 		}
 	}
 	return gone

@@ -17,20 +17,20 @@ func (t *tenure) whyGone(b *redlock.Ballot) Reason {
 	return ReasonGone
 }
 
-// askWhyGone is whyGone for a hold that was found to be gone by a request other than an extension.
-// It takes no longer than a node timeout.
-func (t *tenure) askWhyGone() Reason {
-	g := t.engine.client.group
-	b, err := g.Decide(context.Background(), redlock.Motion{
+// askWhyGone is whyGone for a hold that was found to be gone by a request other than an extension. Among the nodes'
+// answers is ErrRestarted of those that the restart guard keeps out. It takes no longer than a node timeout.
+func (t *tenure) askWhyGone() (Reason, *redlock.Ballot) {
+	c := t.engine.client
+	b, err := c.group.Decide(context.Background(), redlock.Motion{
 		Name: "forced",
-		Call: lua.Forced{Keys: t.keys(), Hold: t.id}.Call(),
+		Call: lua.Forced{Keys: t.keys(), Hold: t.id, Guard: c.guard}.Call(),
 		Yes:  lua.ParseForced,
 		All:  true,
 	})
-	for i := range g.Size() {
+	for i := range c.group.Size() {
 		if err == nil && b.Answer(i).Vote == redlock.Yes {
-			return ReasonForced
+			return ReasonForced, b
 		}
 	}
-	return ReasonGone
+	return ReasonGone, b
 }

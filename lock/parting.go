@@ -136,7 +136,7 @@ func (p *parting) conclude(ctx context.Context) {
 		h.slot.give()
 		h.engine.client.over(h.tenure, nil)
 	}
-	if missed(h.engine, b) {
+	if missed(h.engine, b, nil) {
 		p.rest = func(context.Context) { p.reason, *p.err = h.released(b) }
 		return
 	}

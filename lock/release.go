@@ -105,10 +105,11 @@ func (h *hold) giveUp(ctx context.Context, d departure) (Reason, error) {
 
 // released returns why a hold is over whose release had the result b.
 func (h *hold) released(b *redlock.Ballot) (Reason, error) {
-	if missed(h.engine, b) {
-		reason := h.askWhyGone()
-		h.engine.client.journal.lost(h, reason)
-		return reason, h.fail("unlock", reason)
+	if missed(h.engine, b, nil) {
+		if reason, asked := h.askWhyGone(); reason == ReasonForced || missed(h.engine, b, asked) {
+			h.engine.client.journal.lost(h, reason)
+			return reason, h.fail("unlock", reason)
+		}
 	}
 	if err := b.Err(); err != nil {
 		return ReasonUnlocked, h.wrap("unlock", err)
@@ -131,15 +132,17 @@ func (h *hold) settle() {
 //
 // A hold of a bare quorum counts as missed once one of its nodes has forgotten it: that node and
 // those that never had the hold are a quorum that another owner may have had. They could vouch that
-// nobody had, but only before the release: after it, the next holder's token is greater.
-func missed(e *engine, b *redlock.Ballot) bool {
+// nobody had, but only before the release: after it, the next holder's token is greater. A node that the restart guard
+// keeps out, as asked shows, needs not vouch: it has granted nobody anything since it forgot. asked is nil if nodes
+// were not asked.
+func missed(e *engine, b, asked *redlock.Ballot) bool {
 	without := 0
 	for i := range e.client.group.Size() {
 		a := b.Answer(i)
 		if a.Vote != redlock.Yes {
 			continue
 		}
-		if !e.had(a.Reply) {
+		if !e.had(a.Reply) && (asked == nil || !errors.Is(asked.Answer(i).Err, ErrRestarted)) {
 			without++
 		}
 	}

@@ -104,6 +104,40 @@ func TestHoldOfABareQuorumOutlivesTheRestartOfOneOfItsNodesUnderTheGuard(t *test
 	}
 }
 
+// Nor is it a sign for the release.
+func TestReleaseOfABareQuorumIsNoneOfALostHoldAfterARestartUnderTheGuard(t *testing.T) {
+	for _, kind := range []string{"reentrant", "fair", "writer", "reader", "permit"} {
+		for name, c := range map[string]struct {
+			guard time.Duration
+			fault func(*virtual.Node)
+			lost  bool
+		}{
+			"restarted":                  {time.Minute, (*virtual.Node).Reboot, false},
+			"restarted, without a guard": {0, (*virtual.Node).Reboot, true},
+			"flushed":                    {time.Minute, func(*virtual.Node) {}, true},
+		} {
+			t.Run(kind+", "+name, func(t *testing.T) {
+				inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+					p := w.process(lock.WithRestartGuard(c.guard))
+					time.Sleep(time.Minute + 2*time.Second) // the nodes are old enough
+					l, _ := w.barely(p.lockOf(kind, lock.WithoutWatchdog()))
+					w.nodes[0].Flush()
+					c.fault(w.nodes[0])
+					w.loadScripts()
+					other := w.lock(reentrantAt(p, "other")) // the client has met that node again
+					time.Sleep(time.Second)
+					if c.lost {
+						require.Equal(t, lock.ReasonGone, reasonOf(t, l, l.Unlock(bg)))
+					} else {
+						require.NoError(t, l.Unlock(bg))
+					}
+					require.NoError(t, other.Unlock(bg))
+				})
+			})
+		}
+	}
+}
+
 // Without a guard it could have been granted by that node.
 func TestHoldOfABareQuorumEndsWithTheRestartOfOneOfItsNodesWithoutAGuard(t *testing.T) {
 	for _, kind := range []string{"reentrant", "fair", "writer", "reader", "permit"} {

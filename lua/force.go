@@ -16,13 +16,14 @@ func (f Force) Call() Call {
 
 // Forced calls forced.lua: it tells whether a hold was ended by force.
 type Forced struct {
-	Keys Keys
-	Hold string
+	Keys  Keys
+	Hold  string
+	Guard time.Duration // how long a restarted server must not grant; 0: no guard
 }
 
 // Call makes the call.
 func (f Forced) Call() Call {
-	return Call{script: forcedScript, args: append(newCall(forcedScript, 1, 1), f.Keys.Void(), f.Hold)}
+	return Call{script: forcedScript, args: withGuard(append(newCall(forcedScript, 1, 2), f.Keys.Void(), f.Hold), f.Guard)}
 }
 
 // ParseForced reads a reply of force.lua or forced.lua: whether the hold is marked.

@@ -5,8 +5,8 @@ var lockEndMutants = []Mutant{
 	{
 		Name:    "a release does not tell of a loss",
 		File:    "lock/release.go",
-		Old:     "if missed(h.engine, b) {",
-		New:     "if missed(h.engine, b) && false {",
+		Old:     "if missed(h.engine, b, nil) {",
+		New:     "if missed(h.engine, b, nil) && false {",
 		Package: "lock",
 		Tests:   "^TestUnlockFindsALossThatNobodyHasNoticed$",
 	},

@@ -238,7 +238,7 @@ var lockLingerMutants = []Mutant{
 	{
 		Name:    "a forced end is only an end to a process that has the lock next",
 		File:    "lock/attempt.go",
-		Old:     "gone[before] = before.askWhyGone()",
+		Old:     "gone[before], _ = before.askWhyGone()",
 		New:     "gone[before] = ReasonGone",
 		Package: "lock",
 		Tests:   "^TestForceIsToldToAHolderWhoseProcessHasTheLockNext$",

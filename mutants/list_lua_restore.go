@@ -79,6 +79,22 @@ var luaRestoreMutants = []Mutant{
 		Tests:   "^TestHoldOfABareQuorumOutlivesTheRestartOfOneOfItsNodesUnderTheGuard$",
 	},
 	{
+		Name:    "a node that the guard keeps out says that a hold was lost before its release",
+		File:    "lua/forced.lua",
+		Old:     "return ARGV[2] and guard(ARGV[2]) or 0",
+		New:     "return 0",
+		Package: "lock",
+		Tests:   "^TestReleaseOfABareQuorumIsNoneOfALostHoldAfterARestartUnderTheGuard$",
+	},
+	{
+		Name:    "a release of a hold that a node forgot is none of a lost one",
+		File:    "lock/release.go",
+		Old:     "reason == ReasonForced || missed(h.engine, b, asked) {",
+		New:     "reason == ReasonForced || false && missed(h.engine, b, asked) {",
+		Package: "lock",
+		Tests:   "^TestReleaseOfABareQuorumIsNoneOfALostHoldAfterARestartUnderTheGuard$",
+	},
+	{
 		Name:    "a young server says nothing, without a guard",
 		File:    "lua/restore.lua",
 		Old:     "return ARGV[7] and guard(ARGV[7]) or 0",
