@@ -13,11 +13,12 @@ func checkGhosts(h *History) []Violation {
 	}
 	var found []Violation
 	var told []string
+	clients := h.clients()
 	within := 2*h.Cell.TTL + tidyWithin // a lease may have been extended by no more than that
 	for _, l := range h.Looks {
 		for i, s := range l.Nodes {
 			for _, hold := range append(slices.Clone(s.Share), s.Kept...) {
-				at, killed := h.killed[h.client(hold)]
+				at, killed := h.killed[clients[client(hold)]]
 				if !killed || l.From-at < int64(within) || slices.Contains(told, hold) {
 					continue
 				}

@@ -79,7 +79,7 @@ func (h *History) unwell(node int) []span {
 // could not run.
 func (h *History) excused(proc string, unwell [][]span, from, to int64) bool {
 	overlaps := func(s span) bool { return s.from < to && from < s.to }
-	if slices.ContainsFunc(h.asleep, func(s span) bool { return s.what == proc && overlaps(s) }) || h.stopped(proc, from, to) {
+	if h.dozed(proc, from, to) || h.stopped(proc, from, to) {
 		return true
 	}
 	var ticks []tick

@@ -10,13 +10,14 @@ import (
 const tidyWithin = 1700 * time.Millisecond
 
 // checkLitter finds keys of holds that were never granted, or are over, on nodes that
-// can be reached (I5). Where workers are killed or stopped nobody is there to clean up.
+// can be reached (I5). Where workers are killed or stopped nobody is there to clean up, nor while the machine is too
+// busy for them.
 func checkLitter(h *History) []Violation {
 	if h.Cell.has(StopWorker, KillWorker) {
 		return nil
 	}
 	var found []Violation
-	wanted := h.wanted()
+	wanted, clients := h.wanted(), h.clients()
 	type place struct {
 		name string
 		node int
@@ -37,7 +38,8 @@ func checkLitter(h *History) []Violation {
 					seen = l.From
 				}
 				since[p][hold] = seen
-				from := max(seen, wanted[hold], h.together(l.Name, hold, seen))
+				proc := clients[client(hold)]
+				from := max(seen, wanted[hold], h.together(l.Name, proc, seen), h.awake(proc, l.To))
 				for _, a := range h.ailing(i) {
 					if a.from < l.To {
 						from = max(from, a.to)
@@ -53,13 +55,23 @@ func checkLitter(h *History) []Violation {
 	return found
 }
 
-// together tells until when a process wanted a name that it had at a moment, together with others
-// that it may have waited for: until the last of its calls at that moment returned.
-func (h *History) together(name, hold string, at int64) (until int64) {
+// awake tells since when, as of a moment, the machine has had time for a process and for the network: who does not
+// run gives nothing back.
+func (h *History) awake(proc string, before int64) (since int64) {
+	for _, s := range h.asleep {
+		if (s.what == proc || s.what == network) && s.from < before {
+			since = max(since, s.to)
+		}
+	}
+	return since
+}
+
+// together tells until when a process, or any if it is "", wanted a name at a moment together with others that it may
+// have waited for: until the last of its calls at that moment returned.
+func (h *History) together(name, proc string, at int64) (until int64) {
 	if !h.Cell.Transfer {
 		return 0
 	}
-	proc := h.client(hold)
 	for _, c := range h.Calls {
 		if c.Name == name && (c.Proc == proc || proc == "") && c.Invoke <= at && at <= c.returned() {
 			until = max(until, c.returned())
@@ -68,15 +80,19 @@ func (h *History) together(name, hold string, at int64) (until int64) {
 	return until
 }
 
-// client is the process whose lock client made a hold; "" if that was never granted any.
-func (h *History) client(hold string) string {
+// client is the lock client that made a hold.
+func client(hold string) string {
 	id, _, _ := strings.Cut(hold, ":")
-	for _, c := range h.Calls {
-		if other, _, _ := strings.Cut(c.Hold, ":"); other == id {
-			return c.Proc
-		}
+	return id
+}
+
+// clients tells the processes of all lock clients that were granted anything.
+func (h *History) clients() map[string]string {
+	procs := make(map[string]string)
+	for _, c := range h.leases() {
+		procs[client(c.Hold)] = c.Proc
 	}
-	return ""
+	return procs
 }
 
 // wanted tells until when each tenure was somebody's.

@@ -14,6 +14,7 @@ func checkQueue(h *History) []Violation {
 	var found []Violation
 	since := make(map[place]int64) // that there are too many
 	told := make(map[place]bool)
+	clients := h.clients()
 	for _, l := range h.Looks {
 		for i, s := range l.Nodes {
 			if !s.OK {
@@ -21,7 +22,7 @@ func checkQueue(h *History) []Violation {
 			}
 			places := make(map[string]int)
 			for _, w := range s.Queue {
-				places[h.client(w.Hold)]++
+				places[clients[client(w.Hold)]]++
 			}
 			for _, proc := range h.procs() {
 				p := place{l.Name, proc, i}

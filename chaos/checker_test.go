@@ -170,6 +170,12 @@ var damages = []struct {
 			h.Looks = append(h.Looks, looked(at, "orders", Sight{Hold: "Z", Count: 1}))
 		}
 	}},
+	{"litter", "a node has a hold, and another process did not run", func(h *History) {
+		for at := int64(300); at < 2400; at += 100 {
+			h.Looks = append(h.Looks, looked(at, "orders", Sight{Hold: "B", Count: 1}))
+		}
+		h.asleep = []span{{"w0.0", 1_000 * ms, 1_500 * ms}}
+	}},
 	{"flush", "a lease is renewed on after every node forgot it", func(h *History) {
 		h.Faults = []Fault{{Kind: FlushAll, Node: all, Worker: all, Began: 10 * ms, Ended: 11 * ms}}
 		a := h.call("A")
@@ -370,9 +376,19 @@ func TestHistoriesThatOnlyLookBad(t *testing.T) {
 			h.call("B").lose(90, lock.ReasonNotRenewed)
 			h.asleep = []span{{"w1.0", 60 * ms, 80 * ms}}
 		},
+		"a lease was lost as the machine was too busy for the network": func(h *History) {
+			h.call("B").lose(90, lock.ReasonNotRenewed)
+			h.asleep = []span{{network, 60 * ms, 80 * ms}}
+		},
 		"a lease was lost as the machine was too busy for the servers": func(h *History) {
 			h.call("B").lose(90, lock.ReasonNotRenewed)
 			h.Looks[1].Nodes[0].OK, h.Looks[1].Nodes[2].OK = false, false
+		},
+		"a node has a hold whose process did not run": func(h *History) {
+			for at := int64(300); at < 2400; at += 100 {
+				h.Looks = append(h.Looks, looked(at, "orders", Sight{Hold: "B", Count: 1}))
+			}
+			h.asleep = []span{{"w1.0", 1_000 * ms, 1_500 * ms}}
 		},
 		"a process passed a name on to itself for long, as it was stopped": func(h *History) {
 			h.Calls = append(h.Calls, had("w2.0", 2, "orders", "C", 12, 290, 300, 310), had("w2.0", 3, "orders", "C.2", 13, 3_840, 3_850, 3_860))

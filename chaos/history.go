@@ -32,8 +32,11 @@ type History struct {
 
 	killed map[string]int64 // by process: when it was killed
 	away   []span           // of processes, while they were stopped
-	asleep []span           // of processes that had no processor to run on
+	asleep []span           // of processes that had no processor to run on, and of the network
 }
+
+// network is what the network is called in spans. It is in the driver: nothing comes through while that does not run.
+const network = "network"
 
 // A span is a stretch of time, of something.
 type span struct {
@@ -222,6 +225,13 @@ func (h *History) names() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// dozed tells whether the machine was too busy for a process, or for the network, at some time between two moments.
+func (h *History) dozed(proc string, from, to int64) bool {
+	return slices.ContainsFunc(h.asleep, func(s span) bool {
+		return (s.what == proc || s.what == network) && s.from < to && from < s.to
+	})
 }
 
 // stopped tells whether a process was away at some time between two moments.

@@ -94,7 +94,11 @@ func (r *Run) killNode(f *Fault, lasts func()) error {
 	return nil
 }
 
+// stopWorker takes the worker's post: faults follow one another in the schedule, but a busy machine may be late to
+// undo the one before, and whoever is stopped already does not stop again, which would be waited for.
 func (r *Run) stopWorker(f *Fault, lasts func()) error {
+	r.posts[f.Worker].Lock()
+	defer r.posts[f.Worker].Unlock()
 	h := r.hand(f.Worker)
 	from := now()
 	h.proc.pause()
@@ -107,6 +111,8 @@ func (r *Run) stopWorker(f *Fault, lasts func()) error {
 }
 
 func (r *Run) killWorker(f *Fault, lasts func()) error {
+	r.posts[f.Worker].Lock()
+	defer r.posts[f.Worker].Unlock()
 	h := r.hand(f.Worker)
 	r.mu.Lock()
 	r.killed[h.cfg.proc()] = now()

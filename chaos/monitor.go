@@ -38,6 +38,7 @@ type monitor struct {
 
 	mu    sync.Mutex
 	looks []Look
+	naps  []span // of the network
 }
 
 const lookEvery = 30 * time.Millisecond
@@ -45,6 +46,13 @@ const lookEvery = 30 * time.Millisecond
 func watch(r *Run) *monitor {
 	ctx, stop := context.WithCancel(context.Background())
 	m := &monitor{stop: stop}
+	m.running.Go(func() {
+		pulse(ctx, func(from, to int64) {
+			m.mu.Lock()
+			m.naps = append(m.naps, span{network, from, to})
+			m.mu.Unlock()
+		})
+	})
 	for _, name := range r.Cell.Locks {
 		keys, err := lua.NewKeys("lock", name)
 		if err != nil {
@@ -126,13 +134,13 @@ func (s *Sight) holds() []string {
 	return append([]string{s.Hold}, s.Share...)
 }
 
-func (m *monitor) seen() []Look {
+func (m *monitor) seen() (looks []Look, naps []span) {
 	if m == nil {
-		return nil
+		return nil, nil
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.looks[:len(m.looks):len(m.looks)]
+	return slices.Clip(m.looks), slices.Clip(m.naps)
 }
 
 func (m *monitor) close() {

@@ -23,6 +23,7 @@ type Run struct {
 	shards  map[string]int // the server that has each lock; nil: there is no Cluster
 	proxies [][]*proxy     // by node and worker
 	crew    []*hand
+	posts   []sync.Mutex // by worker: one fault of its process at a time
 	store   *store
 	monitor *monitor
 
@@ -109,6 +110,7 @@ func (r *Run) setUp() error {
 	if r.Cell.Guard > 0 {
 		time.Sleep(r.Cell.Guard + time.Second) // fresh servers grant nothing for so long
 	}
+	r.posts = make([]sync.Mutex, r.Cell.workers())
 	for w := range r.Cell.workers() {
 		h, err := r.hire(w, 0)
 		if err != nil {
@@ -253,7 +255,7 @@ func (r *Run) history() (*History, error) {
 	hands := append(append([]*hand(nil), r.crew...), r.retired...)
 	r.mu.Unlock()
 	h.Store = r.store.accesses()
-	h.Looks = r.monitor.seen()
+	h.Looks, h.asleep = r.monitor.seen()
 	for _, w := range hands {
 		if err := h.read(w.cfg.proc(), w.cfg.History); err != nil {
 			return nil, err

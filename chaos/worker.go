@@ -89,7 +89,7 @@ func runWorker(text string) error {
 		return err
 	}
 	w := &worker{cfg: cfg, rec: rec, store: newStoreClient(cfg.Store)}
-	go w.pulse()
+	go pulse(context.Background(), func(from, to int64) { rec.note(Event{At: to, Kind: evAsleep, From: from}) })
 	var stop context.CancelFunc
 	w.work, stop = context.WithCancel(context.Background())
 	go func() {
@@ -126,21 +126,6 @@ func runWorker(text string) error {
 	all.Wait()
 	return w.client.Close()
 }
-
-// pulse writes down when the process had no processor to run on, until its end.
-func (w *worker) pulse() {
-	const beat = 20 * time.Millisecond
-	last := now()
-	for range time.Tick(beat) {
-		if at := now(); at-last > int64(dozed) {
-			w.rec.note(Event{At: at, Kind: evAsleep, From: last})
-		}
-		last = now()
-	}
-}
-
-// dozed is how long a process must not have run for it to matter.
-const dozed = 100 * time.Millisecond
 
 // connect tries until a quorum of nodes can be met.
 func (w *worker) connect(nodes []redis.UniversalClient) (*lock.Client, error) {

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A busy machine may be late to let a worker go on that is to be stopped again.
+func TestAWorkerIsStoppedAgainOnceItGoesOn(t *testing.T) {
+	t.Parallel()
+	p, err := start(exec.Command("sleep", "600"))
+	require.NoError(t, err)
+	defer p.kill()
+	r := &Run{crew: []*hand{{proc: p}}, posts: make([]sync.Mutex, 1)}
+	var faults sync.WaitGroup
+	stop := func(goOn <-chan struct{}) (stopped chan struct{}) {
+		stopped = make(chan struct{})
+		faults.Go(func() {
+			_ = r.stopWorker(&Fault{Kind: StopWorker}, func() { close(stopped); <-goOn })
+		})
+		return stopped
+	}
+	late := make(chan struct{})
+	<-stop(late)
+	again := stop(late)
+	require.Never(t, func() bool { return closed(again) }, 100*time.Millisecond, 10*time.Millisecond)
+	close(late)
+	faults.Wait()
+	require.Len(t, r.away, 2)
+}
