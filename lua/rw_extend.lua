@@ -57,10 +57,10 @@ extend(KEYS[1], KEYS[2], KEYS[5], KEYS[7], ARGV[1], ARGV[2], ARGV[3], ARGV[4], A
 if not read and redis.call('HEXISTS', KEYS[5], floor(ARGV[1])) == 1 then
   outlive(KEYS[5], ARGV[2])
 end
-if read or ARGV[6] == '1' then
+if read then
   prolong(KEYS[1], KEYS[6], ARGV[1], now, ARGV[2])
-end
-if not read and ARGV[6] == '1' then
+elseif ARGV[6] == '1' then
+  prolong(KEYS[1], KEYS[6], ARGV[1], now, redis.call('PTTL', KEYS[1])) -- as long as it was to write
   -- uses written
   written(KEYS[2], KEYS[5], ARGV[1], ARGV[3])
   redis.call('HDEL', KEYS[5], floor(ARGV[1]))

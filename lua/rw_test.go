@@ -501,3 +501,15 @@ func TestManyDeadWaitersToReadOrWriteAreDroppedByAFewCalls(t *testing.T) {
 	require.Greater(t, left(), int64(2000))
 	require.Equal(t, []any{reader}, f.run(rwBeat(reader)), "who lives is to go on with it")
 }
+
+// A lease that was extended for longer than its lock's TTL lasts for as long when the hold reads, too.
+func TestADowngradeEndsNoHoldEarlier(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTry(writer), rwExtend(writer, longer, false), rwExtend(writer, ttl, true))
+	require.Equal(t, longer, f.memory.TTL(orders.Readers()))
+	f.pass(longer - time.Second)
+	a := f.rw(rwTry(writer2))
+	require.Equal(t, writer, a.Holder)
+	require.Equal(t, time.Second, a.TTL)
+}

@@ -897,4 +897,12 @@ else`,
 		Package: "lua",
 		Tests:   "^TestOneThatWaitsToWriteTellsTheLastOfMany$",
 	},
+	{
+		Name:    "a downgrade ends a hold earlier",
+		File:    "lua/rw_extend.lua",
+		Old:     "redis.call('PTTL', KEYS[1])) -- as long",
+		New:     "ARGV[2]) -- as long",
+		Package: "lua",
+		Tests:   "^TestADowngradeEndsNoHoldEarlier$",
+	},
 }

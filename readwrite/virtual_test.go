@@ -445,6 +445,30 @@ func TestADowngradeHasNoGapThoughANodeIsSilent(t *testing.T) {
 	})
 }
 
+// A lease to read that was extended lasts until its deadline, whatever becomes of its process and of others that read.
+func TestADowngradeEndsNoLeaseEarlier(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		host, m := b.host(t)
+		other := b.mutex(t)
+		writing := must(t, m.Lock)
+		reading, err := m.RLock(writing.Context(bg))
+		require.NoError(t, err)
+		require.NoError(t, reading.Extend(bg, 5*time.Minute))
+		unlock(t, writing)
+		host.Silence(true)
+		beside := must(t, other.RLock)
+		time.Sleep(time.Minute) // which is longer than the TTL of both
+		unlock(t, beside)
+		writer := start(bg, other.Lock)
+		for reading.Err() == nil {
+			require.False(t, writer.over())
+			time.Sleep(time.Second)
+		}
+		writer.granted(t, time.Now())
+		unlock(t, writer.lease)
+	})
+}
+
 // A node that has not heard of it until the release has the last writer's token for the next reader all the same.
 func TestANodeThatMissedTheDowngradeHasTheWritersTokenAfterTheRelease(t *testing.T) {
 	for _, rest := range []time.Duration{0, time.Minute} {
