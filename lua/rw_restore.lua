@@ -29,7 +29,8 @@
 -- so nobody vouches for a writer: others may have read since, and have finished.
 --
 -- Twice: a second run finds the field of the first, and no time is ever shortened.
--- Late: after the release, the mark in KEYS[3] refuses it; after another has written, the counter.
+-- Late: after the release, the mark in KEYS[3] refuses it; after another has written, the counter. It turns no hold
+-- that writes here into one that reads: the next extension does, and tells those who can read then.
 
 -- uses clock, place, queue, rw
 local now = clock()
@@ -61,7 +62,7 @@ elseif ARGV[9] then
     return young
   end
 end
-if ARGV[6] == '1' or redis.call('ZSCORE', KEYS[5], ARGV[1]) then
+if redis.call('ZSCORE', KEYS[5], ARGV[1]) then
   prolong(KEYS[1], KEYS[5], ARGV[1], now, ARGV[2])
 end
 -- uses extended

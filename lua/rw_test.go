@@ -513,3 +513,13 @@ func TestADowngradeEndsNoHoldEarlier(t *testing.T) {
 	require.Equal(t, writer, a.Holder)
 	require.Equal(t, time.Second, a.TTL)
 }
+
+// A node that has not heard of a downgrade, and restores the hold, leaves it to the next extension, which tells those
+// who can read then.
+func TestARestorationIsNoDowngrade(t *testing.T) {
+	t.Parallel()
+	f := freeze(t)
+	f.run(rwTry(writer), rwAsk(reader, proposal(0), 1))
+	require.EqualValues(t, lua.ExtendDone, f.run(rwRestore(writer, 1<<52, true)))
+	require.Equal(t, []string{message(reader, writer+" reads")}, f.told(rwExtend(writer, ttl, true)))
+}

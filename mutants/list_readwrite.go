@@ -905,4 +905,12 @@ else`,
 		Package: "lua",
 		Tests:   "^TestADowngradeEndsNoHoldEarlier$",
 	},
+	{
+		Name:    "a restoration is a downgrade of which nobody is told",
+		File:    "lua/rw_restore.lua",
+		Old:     "if redis.call('ZSCORE', KEYS[5], ARGV[1]) then",
+		New:     "if ARGV[6] == '1' or redis.call('ZSCORE', KEYS[5], ARGV[1]) then",
+		Package: "lua",
+		Tests:   "^TestARestorationIsNoDowngrade$",
+	},
 }
