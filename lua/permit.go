@@ -177,9 +177,10 @@ type PermitExtend struct {
 
 // Call makes the call. Its replies are those of [Extend].
 func (e PermitExtend) Call() Call {
-	args := append(newCall(permitExtendScript, 7, 8),
-		e.Keys.Lock, e.Keys.Token(), e.Keys.Void(), e.Keys.Waiters(), e.Keys.Permits(), e.Keys.Slots(), e.Keys.Free(),
-		e.Hold, Millis(e.TTL), e.Token, Millis(e.Retention), e.Count, string(e.Slots))
+	token, void, queue, waiters, permits, slots, free := e.Keys.ofPermits()
+	args := append(newCall(permitExtendScript, 8, 10),
+		e.Keys.Lock, token, void, queue, waiters, permits, slots, free,
+		e.Hold, Millis(e.TTL), e.Token, Millis(e.Retention), e.Count, string(e.Slots), e.Channel, flag(e.Alone))
 	return Call{script: permitExtendScript, args: withRound(args, e.Round, e.Guard)}
 }
 
@@ -192,9 +193,10 @@ type PermitRestore struct {
 
 // Call makes the call. Its replies are those of [Restore].
 func (r PermitRestore) Call() Call {
-	args := append(newCall(permitRestoreScript, 7, 9),
-		r.Keys.Lock, r.Keys.Token(), r.Keys.Void(), r.Keys.Waiters(), r.Keys.Permits(), r.Keys.Slots(), r.Keys.Free(),
-		r.Hold, Millis(r.TTL), r.Token, Millis(r.Retention), r.Count, string(r.Slots), Millis(r.Uptime))
+	token, void, queue, waiters, permits, slots, free := r.Keys.ofPermits()
+	args := append(newCall(permitRestoreScript, 8, 11),
+		r.Keys.Lock, token, void, queue, waiters, permits, slots, free,
+		r.Hold, Millis(r.TTL), r.Token, Millis(r.Retention), r.Count, string(r.Slots), r.Channel, flag(r.Alone), Millis(r.Uptime))
 	return Call{script: permitRestoreScript, args: afterCrash(args, r.Guard, r.Round)}
 }
 

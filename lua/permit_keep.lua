@@ -24,6 +24,7 @@
 -- uses clock, place, queue, permits, void
 local now = clock()
 local state = look(KEYS[1], KEYS[2], KEYS[3], KEYS[4], now)
+follow(KEYS[4], state, KEYS[5], KEYS[6], now, ARGV[4], ARGV[1], ARGV[5])
 local lingers = ARGV[1] .. ' lingers'
 local ends = redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 and redis.call('HGET', KEYS[3], ARGV[1])
 if not ends and redis.call('HEXISTS', KEYS[1], lingers) == 0 then

@@ -29,6 +29,7 @@
 -- uses clock, place, queue, permits
 local now = clock()
 local state = look(KEYS[1], KEYS[6], KEYS[7], KEYS[8], now, ARGV[1])
+follow(KEYS[8], state, KEYS[4], KEYS[5], now, ARGV[7], ARGV[1], ARGV[8])
 local record = redis.call('HGET', KEYS[7], ARGV[1])
 if record and state.count and (state.own or redis.call('ZSCORE', KEYS[6], ARGV[1])) then
   if slotsOf(record) == ARGV[6] then

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -160,5 +161,32 @@ func TestWhoeverHasItsTurnIsTold(t *testing.T) {
 				asks(w.id, "")
 			}
 		}
+	}
+}
+
+// beat lets so much time go by, in which those that wait give signs of life.
+func (f *frozen) beat(d time.Duration, waiters ...string) {
+	for ; d > 0; d -= life / 2 {
+		f.run(permitBeat(waiters...))
+		f.pass(min(d, life/2))
+	}
+}
+
+// Whoever finds permits whose time is over tells those who can have them, whatever else it came for.
+func TestWhoeverFindsPermitsOverTellsThoseWhoCanHaveThem(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]lua.Call{
+		"extension":   permitExtend(one2, ttl, "2"),
+		"restoration": permitRestore(one2, 1<<52, "2"),
+		"repair":      permitRepair(one2, "2"),
+		"keep":        permitKeep(one2, longer),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := freeze(t)
+			f.run(permitTry(two), permitCall(one2, longer).Call(), permitAsk(one, proposal(0), 1), permitAsk(one3, proposal(0), 1))
+			f.beat(ttl, one, one3)
+			require.Equal(t, []string{message(one, one2+" found"), message(one3, one2+" found")}, f.told(c))
+		})
 	}
 }

@@ -439,6 +439,14 @@ local function admit(free, state, queue, waiters, now, channel, about, alone, bu
   return sure or rank > 0, false
 end
 
+-- Tells those whom the end of holds lets in that look has found over, for the script of the hold called id: the next
+-- script does not find them any more.
+local function follow(free, state, queue, waiters, now, channel, id, alone)
+  if state.swept then
+    admit(free, state, queue, waiters, now, channel, id .. ' found', alone, '')
+  end
+end
+
 -- The change, unless look has found more than that to have changed.
 local function since(state, change)
   return not state.swept and change or nil
