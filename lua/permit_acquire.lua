@@ -64,7 +64,7 @@ if ARGV[7] == '0' and ARGV[9] == '' and
     end
     local slots = wanted == 1 and '0' or '0-' .. wanted - 1
     redis.call('HSET', KEYS[7], ARGV[1], string.format('%.0f ', token) .. slots)
-    redis.call('PEXPIRE', KEYS[7], ARGV[2])
+    redis.call('PEXPIRE', KEYS[7], string.format('%.0f', ARGV[2] * 1.5)) -- as prolong does
     return {token, slots}
   end
 end

@@ -190,3 +190,26 @@ func TestWhoeverFindsPermitsOverTellsThoseWhoCanHaveThem(t *testing.T) {
 		})
 	}
 }
+
+// Who had all permits and has died leaves a trace for as long as it takes: whoever finds it tells those who can come,
+// whether it comes in itself or leaves.
+func TestOneThatHadAllPermitsAndDiedIsFound(t *testing.T) {
+	t.Parallel()
+	const last = "c:1p2/3"
+	for name, c := range map[string]struct {
+		call lua.Call
+		told []string
+	}{
+		"the first one in":            {permitAsk(one, final(1), 2), []string{message(one2, one+" asked")}},
+		"one that leaves":             {permitEnd(last, 0), []string{message(one, last), message(one2, last)}},
+		"one that others have let in": {permitSettle(last), []string{message(one, last+" settled"), message(one2, last+" settled")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := freeze(t)
+			f.run(permitTry(all), permitAsk(one, proposal(0), 1), permitAsk(one2, proposal(0), 1), permitAsk(last, proposal(0), 1))
+			f.beat(ttl, one, one2, last)
+			require.Equal(t, c.told, f.told(c.call))
+		})
+	}
+}

@@ -447,9 +447,10 @@ local function follow(free, state, queue, waiters, now, channel, id, alone)
   end
 end
 
--- The change, unless look has found more than that to have changed.
+-- The change, unless look has found more than that to have changed. Who has only waited has left nothing of a lock that
+-- nobody has.
 local function since(state, change)
-  return not state.swept and change or nil
+  return not state.swept and not (state.bared and change and change.left) and change or nil
 end
 
 -- The change when the hold called id is not in the queue any more, or farther behind.

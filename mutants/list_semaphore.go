@@ -1017,4 +1017,20 @@ var semaphoreMutants = []Mutant{
 		Package: "lua",
 		Tests:   "^TestWhoeverFindsPermitsOverTells",
 	},
+	{
+		Name:    "nothing is left of one that had all permits and has died",
+		File:    "lua/permit_acquire.lua",
+		Old:     "string.format('%.0f', ARGV[2] * 1.5)) -- as",
+		New:     "ARGV[2]) -- as",
+		Package: "lua",
+		Tests:   "^TestOneThatHadAllPermitsAndDiedIsFound$",
+	},
+	{
+		Name:    "who leaves a queue takes away what is left of a lock, and tells of its own place alone",
+		File:    "lua/permits.lua",
+		Old:     "not (state.bared and change and change.left)",
+		New:     "true",
+		Package: "lua",
+		Tests:   "^TestOneThatHadAllPermitsAndDiedIsFound$",
+	},
 }
