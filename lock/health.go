@@ -52,15 +52,16 @@ func (c *Client) Health(ctx context.Context) []NodeHealth {
 	}
 	answers := make([][]redlock.Answer, len(health)) // of each node's servers
 	for k, b := range ballots {
-		err := b.Wait(ctx)
-		for i := range health {
-			switch {
-			case !spots[k].news[i]:
-			case err != nil: // ctx ended before all had answered; the ballot continues
-				answers[i] = append(answers[i], redlock.Answer{Err: contextError(ctx)})
-			default:
-				answers[i] = append(answers[i], b.Answer(i))
+		_ = b.Wait(ctx)
+		given, _ := b.SoFar() // the ballot continues if ctx has ended before all had answered
+		for i, a := range given {
+			if !spots[k].news[i] {
+				continue
 			}
+			if a.Vote == redlock.Pending {
+				a.Err = contextError(ctx)
+			}
+			answers[i] = append(answers[i], a)
 		}
 	}
 	for i := range health {

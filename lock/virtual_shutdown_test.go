@@ -156,6 +156,21 @@ func TestHealthTellsWhoVotesAndHowManyMayGo(t *testing.T) {
 	})
 }
 
+// A caller with less time than a node timeout, such as a readiness check, hears of the nodes that have answered.
+func TestHealthWhoseTimeIsOverTellsWhatNodesHaveAnswered(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		p := w.process()
+		w.nodes[0].Silence(true)
+		ctx, cancel := context.WithTimeout(bg, defaultNodeTimeout/2)
+		defer cancel()
+		health := p.locks.Health(ctx)
+		require.Zero(t, lock.Spare(health))
+		require.ErrorIs(t, health[0].Err, context.DeadlineExceeded)
+		require.False(t, health[0].Up)
+		require.Equal(t, lock.NodeHealth{Address: w.nodes[1].Addr(), Up: true, Votes: true}, health[1])
+	})
+}
+
 // A node that the restart guard keeps out is up and has no vote, and says why.
 func TestHealthTellsWhomTheGuardKeepsOut(t *testing.T) {
 	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {

@@ -283,6 +283,26 @@ var lockClientMutants = []Mutant{
 		Tests:   "^TestHealthTellsWhoVotesAndHowManyMayGo$",
 	},
 	{
+		Name: "Health whose time is over has heard of no node",
+		File: "lock/health.go",
+		Old:  "		given, _ := b.SoFar()",
+		New: `		given, _ := b.SoFar()
+		if ctx.Err() != nil {
+			given = make([]redlock.Answer, len(health))
+		}
+`,
+		Package: "lock",
+		Tests:   "^TestHealthWhoseTimeIsOverTellsWhatNodesHaveAnswered$",
+	},
+	{
+		Name:    "Health does not tell that its time was over",
+		File:    "lock/health.go",
+		Old:     "			if a.Vote == redlock.Pending {",
+		New:     "			if false {",
+		Package: "lock",
+		Tests:   "^TestHealthWhoseTimeIsOverTellsWhatNodesHaveAnswered$",
+	},
+	{
 		Name:    "one master of a Cluster is asked for all",
 		File:    "lock/health.go",
 		Old:     "		n = maxSpots\n",
