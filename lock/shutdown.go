@@ -32,7 +32,7 @@ func (c *Client) Shutdown(ctx context.Context) error {
 			}
 		case <-ctx.Done():
 			c.mu.Lock()
-			held := c.held
+			held := max(c.held, c.cut) // another goroutine may be taking them at this moment
 			c.mu.Unlock()
 			if held > 0 {
 				cut = fmt.Errorf("lock: shut down while %s: %w", locksHeld(held), contextError(ctx))

@@ -90,6 +90,30 @@ func TestShutdownTellsThatAnotherGoroutineTookTheLeases(t *testing.T) {
 	}
 }
 
+// A context that has somebody close a client as it ends.
+type closingContext struct {
+	context.Context
+	client *lock.Client
+}
+
+func (c closingContext) Done() <-chan struct{} {
+	_ = c.client.Close()
+	return c.Context.Done()
+}
+
+func TestShutdownThatEndsAsAnotherGoroutineTakesTheLeasesTellsSo(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		over, end := context.WithCancel(bg)
+		end()
+		for range 20 { // it may see either end first
+			p := w.process()
+			l := w.lock(p.mutex())
+			require.ErrorContains(t, p.locks.Shutdown(closingContext{over, p.locks}), "while a lock was held")
+			require.ErrorIs(t, l.Err(), lock.ErrReleased)
+		}
+	})
+}
+
 func TestShutdownDoesNotWaitForWhatIsLost(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 		p := w.process()

@@ -266,6 +266,14 @@ var lockClientMutants = []Mutant{
 		Tests:   "^TestShutdownThatIsCutShortClosesTheClient$",
 	},
 	{
+		Name:    "Shutdown that is cut short does not see that another takes the leases",
+		File:    "lock/shutdown.go",
+		Old:     "held := max(c.held, c.cut)",
+		New:     "held := c.held",
+		Package: "lock",
+		Tests:   "^TestShutdownThatEndsAsAnotherGoroutineTakesTheLeasesTellsSo$",
+	},
+	{
 		Name:    "the last holder's end is not noticed",
 		File:    "lock/core.go",
 		Old:     "if c.held--; c.held == 0 && c.drains() {",
