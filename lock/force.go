@@ -40,6 +40,9 @@ func (e *engine) ForceUnlock(ctx context.Context) (bool, error) {
 // later one. If the goroutines of another process pass the lock on to each other, the nodes know
 // only the first hold's id: ForceUnlockHold ends whichever hold is in progress.
 func (e *engine) ForceUnlockHold(ctx context.Context, hold string) (bool, error) {
+	if e.err != nil {
+		return false, e.err
+	}
 	if hold == "" {
 		return false, fmt.Errorf("force unlock %q: the hold id is empty", e.name)
 	}

@@ -231,6 +231,14 @@ func TestForceUnlockOfAHoldLeavesALaterOneAlone(t *testing.T) {
 	})
 }
 
+// What is wrong with a lock is the error of each call, also for a hold that was passed on within a process.
+func TestForceUnlockOfAHoldByALockThatCannotBeIsRefused(t *testing.T) {
+	for _, id := range []string{"nobody:1", "nobody:1.2"} {
+		_, err := reentrantAt(&process{}, "orders").ForceUnlockHold(bg, id)
+		require.ErrorContains(t, err, "the client is nil", id)
+	}
+}
+
 // Its holder is told that it was force, wherever the holder is and whatever is the first to
 // find out; a key that somebody deleted is another reason.
 func TestForceIsToldFromADeletedKeyInAnotherProcess(t *testing.T) {

@@ -3,6 +3,17 @@ package main
 // lockInspectMutants are bugs in what operators read.
 var lockInspectMutants = []Mutant{
 	{
+		Name: "a lock that cannot be looks for a hold that was passed on",
+		File: "lock/force.go",
+		Old: `	if e.err != nil {
+		return false, e.err
+	}
+`,
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestForceUnlockOfAHoldByALockThatCannotBeIsRefused$",
+	},
+	{
 		Name:    "nodes that are not asked make up for those that do not answer an end by force",
 		File:    "lock/force.go",
 		Old:     "err != nil && silent > g.Size()-g.Quorum() {",
