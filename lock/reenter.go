@@ -59,8 +59,9 @@ func (e *engine) reenter(ctx context.Context, h *hold) (*Lease, *denial, error) 
 			deadline = wanted
 		}
 		l = h.lease(e, start, deadline)
-		if asks || e.set.renew && h.dates.renewAt.IsZero() && h.renewing == nil || deadline.Before(h.dates.endAt) {
-			h.schedule() // it may be the first that is renewed
+		if asks || e.set.renew && h.dates.renewAt.IsZero() && h.renewing == nil ||
+			h.dates.endAt.IsZero() || deadline.Before(h.dates.endAt) {
+			h.schedule() // it may be the first that is renewed, or the only one
 		}
 	}
 	h.mu.Unlock()

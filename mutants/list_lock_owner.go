@@ -86,6 +86,14 @@ var lockOwnerMutants = []Mutant{
 		Tests:   "^TestTurnThatComesAsItsWaiterGivesUpIsPassedOn$",
 	},
 	{
+		Name:    "a re-entry of a hold whose last lease is being unlocked has no date",
+		File:    "lock/reenter.go",
+		Old:     "h.dates.endAt.IsZero() || deadline",
+		New:     "deadline",
+		Package: "lock",
+		Tests:   "^TestALeaseThatReentersAHoldWithoutLeasesEndsInTime$",
+	},
+	{
 		Name: "a re-entry ignores that the hold is over",
 		File: "lock/reenter.go",
 		Old: `	case over != nil:
