@@ -50,9 +50,7 @@ func (e *Election) Leader(ctx context.Context) (Term, error) {
 		if s.Held && s.Note != "" || look == nameLooks {
 			break
 		}
-		if err := sleep(ctx, namePause); err != nil {
-			return Term{}, fmt.Errorf("election %q: %w", e.Name(), err)
-		}
+		_ = sleep(ctx, namePause) // if ctx has ended, the next look says so
 	}
 	if !s.Held {
 		return Term{}, fmt.Errorf("election %q: no quorum of nodes has the same leader: %w", e.Name(), lock.ErrNoQuorum)
@@ -138,6 +136,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return ctx.Err()
 	}
 }

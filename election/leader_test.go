@@ -2,6 +2,7 @@ package election_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,6 +65,24 @@ func TestWhoLeadsIsNotKnownWithoutAQuorum(t *testing.T) {
 		for _, n := range w.nodes {
 			n.Silence(false)
 		}
+	})
+}
+
+// A look that is waiting for the leader's name ends like any other call: with the context's error, and its cause.
+func TestALookThatWaitsForANameEndsWithItsContext(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		observer := w.candidate("")
+		lease, err := reentrant.New(observer.locks, "scheduler").Lock(bg)
+		require.NoError(t, err)
+		shutdown := errors.New("shutdown")
+		ctx, cancel := context.WithCancelCause(bg)
+		time.AfterFunc(55*time.Millisecond, func() { cancel(shutdown) })
+		start := time.Now()
+		_, err = observer.Leader(ctx)
+		require.Equal(t, 55*time.Millisecond, time.Since(start))
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, err, shutdown)
+		require.NoError(t, lease.Unlock(bg))
 	})
 }
 

@@ -11,6 +11,17 @@ var electionMutants = []Mutant{
 		Tests:   "^TestAHolderThatIsNoCandidateHasNoName$",
 	},
 	{
+		Name: "a look that waits for a name ends with the cause alone",
+		File: "election/leader.go",
+		Old:  "		_ = sleep(ctx, namePause)",
+		New: `		if sleep(ctx, namePause) != nil {
+			return Term{}, context.Cause(ctx)
+		}
+`,
+		Package: "election",
+		Tests:   "^TestALookThatWaitsForANameEndsWithItsContext$",
+	},
+	{
 		Name:    "the leadership ends with Run's context, not with the work",
 		File:    "election/work.go",
 		Old:     "lease.Context(context.WithoutCancel(parent))",
