@@ -32,7 +32,7 @@ func checkKept(h *History) []Violation {
 			// A release that a busy machine delivers after the deadline finds nothing, for good reason:
 			// nothing is renewed once Unlock is called.
 			late := c.Lost == 0 && c.Unlocked > c.Deadline
-			if lostForNothing(c.Over) && !late && !h.excused(c.Proc, unwell, c.Start, at) {
+			if lostForNothing(c.Over) && !late && !h.untold(c) && !h.excused(c.Proc, unwell, c.Start, at) {
 				found = append(found, violation(at, "%q: %s lost it though a quorum was well all the time: %s", c.Name, h.tell(c), c.Over))
 			}
 		case h.Cell.Hold > 0 && c.Return > 0 && !c.granted() && !h.excused(c.Proc, unwell, h.since(c), c.Return):
@@ -42,6 +42,13 @@ func checkKept(h *History) []Violation {
 		}
 	}
 	return found
+}
+
+// untold tells whether a release may have found less than a quorum for good reason: a node has forgotten the hold, and
+// that the guard has kept it out since could not be heard from it within the node timeout.
+func (h *History) untold(c *Call) bool {
+	return c.Lost == 0 && h.Cell.Guard > 0 && c.Unlocked-c.Unlock > int64(h.Cell.Timeout) &&
+		slices.ContainsFunc(h.Faults, func(f Fault) bool { return f.Kind == KillNode && c.Start < f.Began && f.Began < c.Unlocked })
 }
 
 // since is when a call began, or the lease that it is nested in.

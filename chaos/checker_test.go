@@ -77,6 +77,14 @@ func (h *History) call(hold string) *Call {
 	return nil
 }
 
+// forgetful has a node forget a hold, whose release takes so many milliseconds and says that it was lost.
+func (h *History) forgetful(hold string, release int64) {
+	h.Cell.Guard = guard
+	h.Faults = []Fault{{Kind: KillNode, Node: 0, Worker: all, Began: 70 * ms, Ended: 75 * ms}}
+	c := h.call(hold)
+	c.Over, c.Deadline, c.Unlocked = lock.ReasonGone.String(), 900*ms, c.Unlock+release*ms
+}
+
 // sharded makes the nodes shards of a Cluster, the second of which is stuck.
 func (h *History) sharded() {
 	h.Cell.Shards, h.Shards = 3, map[string]int{"orders": 0, "fair-desk": 1}
@@ -188,6 +196,7 @@ var damages = []struct {
 	{"kept", "a lease turns out to be lost when it is unlocked", func(h *History) {
 		h.call("B").Over = lock.ReasonGone.String()
 	}},
+	{"kept", "a release does not heed that the guard keeps a node out", func(h *History) { h.forgetful("B", 90) }},
 	{"kept", "a patient request is refused", func(h *History) {
 		h.Cell.Hold = time.Millisecond
 		h.Calls = append(h.Calls, &Call{Proc: "w2.0", Op: 2, Name: "orders", Invoke: 300 * ms, Return: 400 * ms, Err: "no"})
@@ -371,6 +380,9 @@ func TestHistoriesThatOnlyLookBad(t *testing.T) {
 				{Kind: KillNode, Node: 0, Worker: all, Began: 10 * ms, Ended: 11 * ms},
 				{Kind: StopNode, Node: 1, Worker: all, Began: 60 * ms, Ended: 61 * ms},
 			}
+		},
+		"a node that forgot did not tell a release that the guard keeps it out": func(h *History) {
+			h.forgetful("B", 200)
 		},
 		"a lease was lost as the machine was too busy for its process": func(h *History) {
 			h.call("B").lose(90, lock.ReasonNotRenewed)
