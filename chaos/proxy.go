@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"math/rand/v2"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/holdfast-go/holdfast/internal/loopback"
@@ -48,13 +50,23 @@ func (p *proxy) open() error {
 	if p.listener != nil || p.closed {
 		return nil
 	}
-	l, err := net.Listen("tcp", p.addr)
+	l, err := listen(p.addr)
 	if err != nil {
 		return err
 	}
 	p.listener, p.addr = l, l.Addr().String()
 	p.running.Go(func() { p.accept(l) })
 	return nil
+}
+
+// listen waits for a listener of before that was closed: a process that is being started has it until it executes.
+func listen(addr string) (net.Listener, error) {
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+		l, err := net.Listen("tcp", addr)
+		if !errors.Is(err, syscall.EADDRINUSE) || time.Now().After(end) {
+			return l, err
+		}
+	}
 }
 
 func (p *proxy) accept(l net.Listener) {
