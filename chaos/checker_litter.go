@@ -55,11 +55,11 @@ func checkLitter(h *History) []Violation {
 	return found
 }
 
-// awake tells since when, as of a moment, the machine has had time for a process and for the network: who does not
-// run gives nothing back.
+// awake tells since when, as of a moment, the machine has had time for a process, or all if it is "", and for the
+// network: who does not run gives nothing back.
 func (h *History) awake(proc string, before int64) (since int64) {
 	for _, s := range h.asleep {
-		if (s.what == proc || s.what == network) && s.from < before {
+		if (s.what == proc || proc == "" || s.what == network) && s.from < before {
 			since = max(since, s.to)
 		}
 	}

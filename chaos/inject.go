@@ -94,8 +94,8 @@ func (r *Run) killNode(f *Fault, lasts func()) error {
 	return nil
 }
 
-// stopWorker takes the worker's post: faults follow one another in the schedule, but a busy machine may be late to
-// undo the one before, and whoever is stopped already does not stop again, which would be waited for.
+// stopWorker waits for the fault before, which a busy machine may be late to undo: a process that is stopped already
+// reports no second stop, and pause would wait for it for ever.
 func (r *Run) stopWorker(f *Fault, lasts func()) error {
 	r.posts[f.Worker].Lock()
 	defer r.posts[f.Worker].Unlock()

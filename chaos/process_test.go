@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -29,6 +30,9 @@ func TestAWorkerIsStoppedAgainOnceItGoesOn(t *testing.T) {
 	again := stop(late)
 	require.Never(t, func() bool { return closed(again) }, 100*time.Millisecond, 10*time.Millisecond)
 	close(late)
+	if !assert.Eventually(t, func() bool { return closed(again) }, time.Minute, time.Millisecond) {
+		p.kill() // it would be waited for without end
+	}
 	faults.Wait()
 	require.Len(t, r.away, 2)
 }

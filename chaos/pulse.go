@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// dozed is how long a process must not have run for it to matter.
-const dozed = 100 * time.Millisecond
+// minNap is how long a process must not have run for it to matter.
+const minNap = 100 * time.Millisecond
 
 // pulse tells when this process had no processor to run on, until ctx ends.
 func pulse(ctx context.Context, asleep func(from, to int64)) {
@@ -19,7 +19,7 @@ func pulse(ctx context.Context, asleep func(from, to int64)) {
 			return
 		case <-tick.C:
 		}
-		if at := now(); at-last > int64(dozed) {
+		if at := now(); at-last > int64(minNap) {
 			asleep(last, at)
 		}
 	}

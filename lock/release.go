@@ -133,8 +133,8 @@ func (h *hold) settle() {
 // A hold of a bare quorum counts as missed once one of its nodes has forgotten it: that node and
 // those that never had the hold are a quorum that another owner may have had. They could vouch that
 // nobody had, but only before the release: after it, the next holder's token is greater. A node that the restart guard
-// keeps out, as asked shows, needs not vouch: it has granted nobody anything since it forgot. asked is nil if nodes
-// were not asked.
+// keeps out need not vouch: whatever it forgot by its restart, it has granted nobody anything since. The nodes' answers
+// about that are in asked, which is nil if they were not asked.
 func missed(e *engine, b, asked *redlock.Ballot) bool {
 	without := 0
 	for i := range e.client.group.Size() {

@@ -137,7 +137,11 @@ func (r *renewal) decided(b *redlock.Ballot) {
 	t.mu.Lock()
 	now := time.Now()
 	left, ttl := t.validity.Sub(now), t.ttl
-	if found == undecided && t.isAbsent(b.Start()) {
+	switch {
+	case found != undecided || !t.isAbsent(b.Start()):
+	case keptOut(g, b):
+		t.absent = time.Time{} // by an answer of a node that has granted nobody anything since
+	default:
 		found = gone
 	}
 	renewed := !t.ended && found == confirmed

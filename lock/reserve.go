@@ -70,7 +70,8 @@ func (a *absence) count(forced bool) {
 func (a *absence) decides(g *redlock.Group) bool { return a.nodes > g.Size()-g.Quorum() }
 
 // vanished is called when so many of the nodes that were asked about the tenure lack it that no quorum can have it.
-// A renewal then decides whether it is lost, because nodes can vouch for a renewal: it is, unless a quorum confirms it.
+// A renewal then decides whether it is lost, because nodes can vouch for a renewal: it is, unless a quorum confirms it or
+// the restart guard keeps one of the nodes out.
 // Until then nothing is passed on, and nobody joins. If it was ended by force, or there is a single node, it is lost
 // at once.
 func (t *tenure) vanished(forced bool) (lost bool) {

@@ -32,9 +32,12 @@ func (c *Client) Shutdown(ctx context.Context) error {
 			}
 		case <-ctx.Done():
 			c.mu.Lock()
-			held := max(c.held, c.cut) // another goroutine may be taking them at this moment
+			held, taken := c.held, c.cut
 			c.mu.Unlock()
-			if held > 0 {
+			switch {
+			case taken > 0: // by another goroutine, at this moment
+				cut = fmt.Errorf("lock: closed while %s: %w: %w", locksHeld(taken), ErrClosed, contextError(ctx))
+			case held > 0:
 				cut = fmt.Errorf("lock: shut down while %s: %w", locksHeld(held), contextError(ctx))
 			}
 		}

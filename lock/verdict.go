@@ -1,6 +1,8 @@
 package lock
 
 import (
+	"errors"
+
 	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
@@ -22,7 +24,8 @@ const (
 // together: a later holder would have had one of them, and that node would know (spec/vouch.pml).
 //
 // A node that the restart guard keeps out answers a restoration with an error, and does not count as one without the
-// hold: it has granted nobody anything since it forgot. Another round may find that a rival has given up on the others.
+// hold: whatever it forgot by its restart, it has granted nobody anything since. Another round may find that a rival has
+// given up on the others.
 //
 // If no node has the hold, somebody has deleted it, and that counts: an operator who ends a lock by
 // hand must not find it back. Likewise, a single node has no other node from which to get the hold
@@ -55,6 +58,16 @@ func judge(g *redlock.Group, b *redlock.Ballot, restored bool) verdict {
 		return gone
 	}
 	return undecided
+}
+
+// keptOut reports whether b has an answer of a node that the restart guard keeps out.
+func keptOut(g *redlock.Group, b *redlock.Ballot) bool {
+	for i := range g.Size() {
+		if errors.Is(b.Answer(i).Err, ErrRestarted) {
+			return true
+		}
+	}
+	return false
 }
 
 // extended ends the hold if a node that was to extend it says that it was ended by force, though a quorum may

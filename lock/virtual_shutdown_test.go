@@ -108,7 +108,9 @@ func TestShutdownThatEndsAsAnotherGoroutineTakesTheLeasesTellsSo(t *testing.T) {
 		for range 20 { // it may see either end first
 			p := w.process()
 			l := w.lock(p.mutex())
-			require.ErrorContains(t, p.locks.Shutdown(closingContext{over, p.locks}), "while a lock was held")
+			err := p.locks.Shutdown(closingContext{over, p.locks})
+			require.ErrorIs(t, err, lock.ErrClosed)
+			require.ErrorContains(t, err, "while a lock was held")
 			require.ErrorIs(t, l.Err(), lock.ErrReleased)
 		}
 	})

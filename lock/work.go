@@ -9,10 +9,12 @@ import (
 // work tracks the work under a lease, as far as the lease's contexts show it. It is guarded by the
 // hold's mu.
 type work struct {
-	lease  *Lease
-	ties   map[<-chan struct{}]*tie // by the Done of their parents, which have not ended; of nil, if they cannot end. Not changed once the lease is over
-	living int                      // contexts of the work that have not ended: these parents, and Lock's own
-	stop   func() bool              // unhooks from the context that Lock was called with; nil: there is nothing to unhook
+	lease *Lease
+	// ties are by the Done of their parents, which have not ended; of nil, if they cannot end. They are not changed once
+	// the lease is over.
+	ties   map[<-chan struct{}]*tie
+	living int         // contexts of the work that have not ended: these parents, and Lock's own
+	stop   func() bool // unhooks from the context that Lock was called with; nil: there is nothing to unhook
 }
 
 // A tie is a context that ends with a lease, and with the parents for which it stands: parents that
@@ -94,8 +96,8 @@ func (w *work) ended() {
 // held.
 func (w *work) abandoned() bool { return w != nil && w.living == 0 }
 
-// cancel ends every context of the lease, which is over: they have ended when it returns, whoever else is about to
-// end them, and may be paused. Called without hold.mu, because a cancellation runs code of others.
+// cancel ends every context of the lease, which is over. All have ended when it returns, even if another goroutine has
+// begun to end them and is paused. Called without hold.mu, because a cancellation runs code of others.
 func (l *Lease) cancel() {
 	l.hold.mu.Lock()
 	w := l.work

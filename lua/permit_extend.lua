@@ -29,7 +29,7 @@
 --
 -- Twice: the time of a hold is never shortened, so a late and shorter one changes nothing. A late
 -- one may set an old count, which Inspect shows until the next one.
--- Late: without its field it writes nothing, so it cannot revive a hold or help another.
+-- Late: without its field it writes nothing of the hold, so it cannot revive a hold or help another.
 
 -- uses clock, place, queue, permits
 local now = clock()

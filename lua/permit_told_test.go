@@ -195,7 +195,7 @@ func TestWhoeverFindsPermitsOverTellsThoseWhoCanHaveThem(t *testing.T) {
 // whether it comes in itself or leaves.
 func TestOneThatHadAllPermitsAndDiedIsFound(t *testing.T) {
 	t.Parallel()
-	const last = "c:1p2/3"
+	const last, other = "c:1p2/3", "e:1p1/3"
 	for name, c := range map[string]struct {
 		call lua.Call
 		told []string
@@ -203,6 +203,10 @@ func TestOneThatHadAllPermitsAndDiedIsFound(t *testing.T) {
 		"the first one in":            {permitAsk(one, final(1), 2), []string{message(one2, one+" asked")}},
 		"one that leaves":             {permitEnd(last, 0), []string{message(one, last), message(one2, last)}},
 		"one that others have let in": {permitSettle(last), []string{message(one, last+" settled"), message(one2, last+" settled")}},
+		"extension of another":        {permitExtend(other, ttl, "2"), []string{message(one, other+" found"), message(one2, other+" found")}},
+		"restoration of another":      {permitRestore(other, 1<<52, "2"), []string{message(one, other+" found"), message(one2, other+" found")}},
+		"repair of another":           {permitRepair(other, "2"), []string{message(one, other+" found"), message(one2, other+" found")}},
+		"keep of another":             {permitKeep(other, longer), []string{message(one, other+" found"), message(one2, other+" found")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

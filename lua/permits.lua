@@ -439,16 +439,17 @@ local function admit(free, state, queue, waiters, now, channel, about, alone, bu
   return sure or rank > 0, false
 end
 
--- Tells those whom the end of holds lets in that look has found over, for the script of the hold called id: the next
--- script does not find them any more.
+-- If look has found holds over, tells the waiters that have room now: the next script does not find them any more. id
+-- is the hold that the script is called for.
 local function follow(free, state, queue, waiters, now, channel, id, alone)
-  if state.swept then
+  if state.swept or state.bared then
     admit(free, state, queue, waiters, now, channel, id .. ' found', alone, '')
+    state.swept, state.bared = false, false
   end
 end
 
--- The change, unless look has found more than that to have changed. Who has only waited has left nothing of a lock that
--- nobody has.
+-- The change, unless look has found more than that to have changed. A hold that only waited has not left the remains
+-- that look has taken away.
 local function since(state, change)
   return not state.swept and not (state.bared and change and change.left) and change or nil
 end

@@ -22,7 +22,7 @@
 -- Returns -1   the hold is not there: another holds the lock, or this hold id was voided
 -- Returns -2   the hold is not there: it was ended by force
 -- Error RESTARTED: the hold is not there, and nobody is granted the lock here for a while, so that this says nothing
---   about whether the hold is lost; or a hold is there, which may be of an earlier request
+--   about whether the hold is lost; or what is there may be a grant of an earlier request
 --
 -- Why a node can vouch: a later holder has a greater token, which a quorum of nodes knew while it
 -- had the lock on them. A node that never saw a greater token was not one of them, unless it has

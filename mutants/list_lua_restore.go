@@ -84,7 +84,7 @@ var luaRestoreMutants = []Mutant{
 		Old:     "return ARGV[2] and guard(ARGV[2]) or 0",
 		New:     "return 0",
 		Package: "lock",
-		Tests:   "^TestReleaseOfABareQuorumIsNoneOfALostHoldAfterARestartUnderTheGuard$",
+		Tests:   "^TestUnlockOfABareQuorumAfterARestartUnderTheGuardIsNoLoss$",
 	},
 	{
 		Name:    "a release of a hold that a node forgot is none of a lost one",
@@ -92,7 +92,15 @@ var luaRestoreMutants = []Mutant{
 		Old:     "reason == ReasonForced || missed(h.engine, b, asked) {",
 		New:     "reason == ReasonForced || false && missed(h.engine, b, asked) {",
 		Package: "lock",
-		Tests:   "^TestReleaseOfABareQuorumIsNoneOfALostHoldAfterARestartUnderTheGuard$",
+		Tests:   "^TestUnlockOfABareQuorumAfterARestartUnderTheGuardIsNoLoss$",
+	},
+	{
+		Name:    "what a node that the guard keeps out lacks is absent for those who are passed the lock",
+		File:    "lock/renew.go",
+		Old:     "case keptOut(g, b):",
+		New:     "case false && keptOut(g, b):",
+		Package: "lock",
+		Tests:   "^TestHoldOfABareQuorumOutlivesTheRestartOfOneOfItsNodesUnderTheGuard$",
 	},
 	{
 		Name:    "a young server says nothing, without a guard",

@@ -629,8 +629,8 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "that no quorum has a tenure is forgotten",
 		File:    "lock/renew.go",
-		Old:     "if found == undecided && t.isAbsent(b.Start()) {",
-		New:     "if false {",
+		Old:     "case found != undecided || !t.isAbsent(b.Start()):",
+		New:     "case true:",
 		Package: "lock",
 		Tests:   "^TestALossThatOthersSawIsNotForgotten$",
 	},

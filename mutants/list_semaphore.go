@@ -717,6 +717,14 @@ var semaphoreMutants = []Mutant{
 		Tests:   "^TestWhatAReserveOfPermitsTells$",
 	},
 	{
+		Name:    "who finds what is left of a lone hold tells nobody",
+		File:    "lua/permits.lua",
+		Old:     "if state.swept or state.bared then\n    admit",
+		New:     "if state.swept then\n    admit",
+		Package: "lua",
+		Tests:   "^TestOneThatHadAllPermitsAndDiedIsFound$",
+	},
+	{
 		Name:    "a node that the guard keeps out says that permits are lost",
 		File:    "lua/permit_restore.lua",
 		Old:     "return ARGV[10] and guard(ARGV[10]) or 0",

@@ -3,7 +3,7 @@
  * takes the lock where it can. Nodes that are free may vouch for the hold, and count.
  *
  * It mirrors lua/restore.lua, extend.lua, repair.lua, acquire.lua, token.lua, fence.lua and
- * unmint.lua; judge in lock/restore.go, renewal.decided in lock/renew.go, and hold.fence in
+ * unmint.lua; judge in lock/verdict.go, renewal.decided in lock/renew.go, and hold.fence in
  * lock/attempt.go. README.md says what is left out. How commands are lost, late and cleaned
  * up after is lock.pml's matter, and tokens are token.pml's.
  *
