@@ -92,7 +92,7 @@ var luaRestoreMutants = []Mutant{
 		Old:     "reason == ReasonForced || missed(h.engine, b, asked) {",
 		New:     "reason == ReasonForced || false && missed(h.engine, b, asked) {",
 		Package: "lock",
-		Tests:   "^TestUnlockOfABareQuorumAfterARestartUnderTheGuardIsNoLoss$",
+		Tests:   "^TestUnlockFindsALossThatNobodyHasNoticed$",
 	},
 	{
 		Name:    "what a node that the guard keeps out lacks is absent for those who are passed the lock",
