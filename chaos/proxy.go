@@ -59,7 +59,8 @@ func (p *proxy) open() error {
 	return nil
 }
 
-// listen waits for a listener of before that was closed: a process that is being started has it until it executes.
+// listen tries again while the address is in use: a process that is being started has a copy of a listener that was
+// closed until it executes.
 func listen(addr string) (net.Listener, error) {
 	for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
 		l, err := net.Listen("tcp", addr)
