@@ -169,11 +169,11 @@ func (a *acquisition) here() (*Lease, *denial, error) {
 	h := a.slot.held()
 	if a.turns != nil {
 		l := a.turns.passed()
-		if l == nil && h != nil {
-			l = a.turns.leave()
-		}
 		if l != nil && a.ctx.Err() != nil {
 			return nil, &denial{cut: errTooLate}, contextError(a.ctx) // quit gives it back, as any grant that cancellation races
+		}
+		if l == nil && h != nil {
+			l = a.turns.leave() // once: what it was passed this very moment is nobody else's to give back
 		}
 		if l != nil || h != nil {
 			a.turns = nil

@@ -500,3 +500,31 @@ func TestWhatStaysTakenHasNotEnded(t *testing.T) {
 		require.Equal(t, sure, d.sure, holder)
 	}
 }
+
+// A leaver is how one waits that is passed a lease at the moment when it leaves.
+type leaver struct {
+	turns
+	lease *Lease
+}
+
+func (l *leaver) passed() *Lease { return nil }
+
+func (l *leaver) leave() *Lease {
+	lease := l.lease
+	l.lease = nil
+	return lease
+}
+
+// Nobody else could give it back.
+func TestWhoeverIsPassedALeaseAsItLeavesHasIt(t *testing.T) {
+	ct := newCore().contest(contestKey{"lock:{orders}", queued})
+	over, end := context.WithCancel(context.Background())
+	end()
+	a := &acquisition{call: *comes(over, ct, &engine{client: ct.client}).call}
+	a.slot.set(new(hold))
+	lease := new(Lease)
+	a.turns = &leaver{lease: lease}
+	l, _, err := a.here()
+	require.NoError(t, err)
+	require.Equal(t, lease, l)
+}

@@ -3,6 +3,18 @@ package main
 // lockAttemptMutants are bugs in an attempt: its rounds, its validity, and what is given back.
 var lockAttemptMutants = []Mutant{
 	{
+		Name: "what is passed to a call that leaves is given back by nobody",
+		File: "lock/acquire.go",
+		Old: `		if l == nil && h != nil {
+			l = a.turns.leave()`,
+		New: `		if l == nil && h != nil {
+			if l = a.turns.leave(); a.ctx.Err() != nil {
+				l = a.turns.leave()
+			}`,
+		Package: "lock",
+		Tests:   "^TestWhoeverIsPassedALeaseAsItLeavesHasIt$",
+	},
+	{
 		Name:    "rivals for a permit are taken for its holders",
 		File:    "lock/acquire.go",
 		Old:     "d.sure && !a.mayBeRivals(d):",
