@@ -29,15 +29,16 @@ func checkKept(h *History) []Violation {
 		switch {
 		case c.granted() && c.Over != "":
 			at := cmp.Or(c.Lost, c.Unlocked)
+			renewed := max(c.Start, at-c.TTL-int64(recovered)) // since when it would have been, at the latest
 			// A release that a busy machine delivers after the deadline finds nothing, for good reason:
 			// nothing is renewed once Unlock is called.
 			late := c.Lost == 0 && c.Unlocked > c.Deadline
-			if lostForNothing(c.Over) && !late && !h.untold(c) && !h.excused(c.Proc, unwell, c.Start, at) {
+			if lostForNothing(c.Over) && !late && !h.untold(c) && !h.dozed(c.Proc, renewed, at) && !h.excused(c.Proc, unwell, c.Start, at) {
 				found = append(found, violation(at, "%q: %s lost it though a quorum was well all the time: %s", c.Name, h.tell(c), c.Over))
 			}
-		case h.Cell.Hold > 0 && c.Return > 0 && !c.granted() && !h.excused(c.Proc, unwell, h.since(c), c.Return):
+		case h.Cell.Hold > 0 && c.Return > 0 && !c.granted() && !h.dozed(c.Proc, h.since(c), c.Return) && !h.excused(c.Proc, unwell, h.since(c), c.Return):
 			found = append(found, violation(c.Return, "%q: %s was refused though a quorum was well all the time: %s", c.Name, c.id(), c.Err))
-		case h.Cell.Hold > 0 && c.Failed != "" && !h.excused(c.Proc, unwell, c.Start, c.Unlocked):
+		case h.Cell.Hold > 0 && c.Failed != "" && !h.dozed(c.Proc, c.Unlock, c.Unlocked) && !h.excused(c.Proc, unwell, c.Start, c.Unlocked):
 			found = append(found, violation(c.Unlocked, "%q: %s failed to unlock though a quorum was well all the time: %s", c.Name, c.id(), c.Failed))
 		}
 	}
@@ -83,10 +84,10 @@ func (h *History) unwell(node int) []span {
 }
 
 // excused tells whether at some time between two moments no quorum was well, or the process
-// could not run.
+// was stopped.
 func (h *History) excused(proc string, unwell [][]span, from, to int64) bool {
 	overlaps := func(s span) bool { return s.from < to && from < s.to }
-	if h.dozed(proc, from, to) || h.stopped(proc, from, to) {
+	if h.stopped(proc, from, to) {
 		return true
 	}
 	var ticks []tick

@@ -193,6 +193,12 @@ var damages = []struct {
 		h.Faults = []Fault{{Kind: KillNode, Node: 0, Worker: all, Began: 10 * ms}}
 		h.call("B").lose(90, lock.ReasonNotRenewed)
 	}},
+	{"kept", "a lease is lost long after the machine was busy", func(h *History) {
+		b := h.call("B")
+		b.lose(4_000, lock.ReasonNotRenewed)
+		h.asleep = []span{{"w1.0", 60 * ms, 80 * ms}}
+		h.End = 5_000 * ms
+	}},
 	{"kept", "a lease turns out to be lost when it is unlocked", func(h *History) {
 		h.call("B").Over = lock.ReasonGone.String()
 	}},
@@ -387,6 +393,7 @@ func TestHistoriesThatOnlyLookBad(t *testing.T) {
 		"a lease was lost as the machine was too busy for its process": func(h *History) {
 			h.call("B").lose(90, lock.ReasonNotRenewed)
 			h.asleep = []span{{"w1.0", 60 * ms, 80 * ms}}
+			require.Len(t, check(h.rested()), 1)
 		},
 		"a lease was lost as the machine was too busy for the network": func(h *History) {
 			h.call("B").lose(90, lock.ReasonNotRenewed)

@@ -234,6 +234,13 @@ func (h *History) dozed(proc string, from, to int64) bool {
 	})
 }
 
+// rested is h as if the machine had had time for everybody all the while.
+func (h *History) rested() *History {
+	rested := *h
+	rested.asleep = nil
+	return &rested
+}
+
 // stopped tells whether a process was away at some time between two moments.
 func (h *History) stopped(proc string, from, to int64) bool {
 	return slices.ContainsFunc(h.away, func(s span) bool {

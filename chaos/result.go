@@ -14,6 +14,7 @@ type Result struct {
 	Faults     int
 	Excused    int // pairs of holders at once, after a fault that exclusion is not promised under
 	Violations int
+	Busy       int           // what would be violations if the machine had had time for all who ran
 	Stall      time.Duration // the longest time for which nobody had a lock, though a quorum was well and somebody waited
 	Story      []string      // of the violations, and of what kept the run from being one
 	Err        error
@@ -48,7 +49,9 @@ func runCell(c Cell, seed uint64) *Result {
 		stall, _ := h.stall(name, everyone)
 		r.Stall = max(r.Stall, time.Duration(stall))
 	}
-	r.tell(h, check(h))
+	found := check(h)
+	r.Busy = len(check(h.rested())) - len(found)
+	r.tell(h, found)
 	return r
 }
 
@@ -87,8 +90,12 @@ func (r *Result) again() string {
 
 // String is a line about it.
 func (r *Result) String() string {
-	return fmt.Sprintf("%-40s seed %-4d %5d operations %4d faults %3d violations, no progress for %v at most",
+	s := fmt.Sprintf("%-40s seed %-4d %5d operations %4d faults %3d violations, no progress for %v at most",
 		r.Cell, r.Seed, r.Operations, r.Faults, r.Violations, r.Stall.Round(time.Millisecond))
+	if r.Busy > 0 {
+		s += fmt.Sprintf("; %d more would be violations, had the machine not been too busy", r.Busy)
+	}
+	return s
 }
 
 // total adds results of the same cells with another seed to a sum.
@@ -103,6 +110,7 @@ func total(sum, results []*Result) []*Result {
 		s.Faults += r.Faults
 		s.Excused += r.Excused
 		s.Violations += r.Violations
+		s.Busy += r.Busy
 		s.Stall = max(s.Stall, r.Stall)
 		if s.Err == nil {
 			s.Err = r.Err
