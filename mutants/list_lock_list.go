@@ -100,7 +100,7 @@ var lockListMutants = []Mutant{
 	},
 	{
 		Name:    "a list waits for a node that is stuck",
-		File:    "redlock/cursor.go",
+		File:    "redlock/within.go",
 		Old:     "	case <-limited.Done():\n	}",
 		New:     "	}",
 		Package: "lock",

@@ -5,10 +5,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/internal/cluster"
 )
 
 // A Cursor goes through the keys of one node, some of them with each step; for a Cluster, through
@@ -45,7 +45,7 @@ func (c *Cursor) Next(ctx context.Context) ([]string, error) {
 	}
 	server := c.servers[0]
 	at := c.at
-	page, err := within(ctx, c.node, patience(c.node.group.config.NodeTimeout), func(ctx context.Context) (page, error) {
+	page, err := within(ctx, patience(c.node.group.config.NodeTimeout), func(ctx context.Context) (page, error) {
 		return server.scan(ctx, at, c.match, c.count)
 	})
 	if ctx.Err() != nil {
@@ -62,7 +62,7 @@ func (c *Cursor) Next(ctx context.Context) ([]string, error) {
 // before. The error comes first, because a master that is not known is missed; then the known ones are gone
 // through.
 func (c *Cursor) begin(ctx context.Context) error {
-	servers, err := within(ctx, c.node, c.node.patience(), c.node.masters)
+	servers, err := within(ctx, c.node.patience(), c.node.masters)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -74,55 +74,21 @@ func (c *Cursor) begin(ctx context.Context) error {
 	return c.node.blame(err)
 }
 
-// within runs f for no longer than patience, or until ctx ends. A command in flight then continues
-// without its caller: a go-redis client that is reading does not heed the context.
-func within[T any](ctx context.Context, n *node, patience time.Duration, f func(context.Context) (T, error)) (T, error) {
-	type outcome struct {
-		result T
-		err    error
-	}
-	done := make(chan outcome, 1)
-	limited, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	n.lane.runners.Go(func() {
-		result, err := f(limited)
-		done <- outcome{result, err}
-	})
-	select {
-	case o := <-done:
-		if limited.Err() == nil || o.err == nil {
-			return o.result, o.err
-		}
-	case <-limited.Done():
-	}
-	var none T
-	if err := ctx.Err(); err != nil {
-		return none, err
-	}
-	return none, ErrSilent
-}
-
 // masters returns the servers that have the keys of n: n itself, unless it is a Cluster. n has had
 // its handshake, so that another node's server is not taken for it.
 func (n *node) masters(ctx context.Context) ([]*node, error) {
 	if err := n.handshake(ctx); err != nil {
 		return nil, err
 	}
-	cluster, ok := n.client.(interface {
-		ForEachMaster(ctx context.Context, f func(context.Context, *redis.Client) error) error
-	})
+	client, ok := n.client.(cluster.Client)
 	if !ok {
 		return []*node{n}, nil
 	}
-	var mu sync.Mutex
-	var servers []*node
-	err := cluster.ForEachMaster(ctx, func(_ context.Context, master *redis.Client) error {
-		server := newShard(n, master)
-		mu.Lock()
-		defer mu.Unlock()
-		servers = append(servers, server)
-		return nil
-	})
+	masters, err := cluster.Masters(ctx, client)
+	servers := make([]*node, len(masters))
+	for i, master := range masters {
+		servers[i] = newShard(n, master)
+	}
 	sortByAddress(servers)
 	return servers, err
 }

@@ -136,7 +136,9 @@ func (n *node) fly(ctx context.Context, client redis.UniversalClient, f *flight)
 	if err := n.handshake(ctx); err != nil {
 		f.silence = err
 		for _, o := range f.ops {
-			if o.unsent(n.blame(err), isOutage(err)) {
+			if to := n.instead(o, err); to != nil {
+				f.moves = append(f.moves, move{o, to})
+			} else if o.unsent(n.blame(err), isOutage(err)) {
 				f.owed = append(f.owed, o)
 			}
 		}

@@ -30,6 +30,14 @@ func (n *node) elsewhere(o *op, err error) *lane {
 	return nil
 }
 
+// instead is elsewhere for an op that was not sent, because n's handshake has failed with err.
+func (n *node) instead(o *op, err error) *lane {
+	if n.of == nil || !errors.Is(err, redis.ErrClosed) {
+		return nil
+	}
+	return n.of.shards.redirect(n, o, err)
+}
+
 // redirect is elsewhere for the shard n. The server did nothing for a command that it redirects.
 func (s *shards) redirect(n *node, o *op, err error) *lane {
 	if err == nil {
@@ -76,8 +84,9 @@ func (s *shards) redirect(n *node, o *op, err error) *lane {
 		return nil
 	}
 	if errors.Is(err, redis.ErrClosed) {
-		// The ClusterClient closes its clients for servers that have left. If it has no other
-		// client for the key, it is closed itself.
+		// The ClusterClient closes its clients for servers that have left, for good: it makes new ones
+		// if they come back. If it has no other client for the key, it is closed itself.
+		s.abandon(n.lane)
 		if to := s.lane(o.key()); to != n.lane {
 			return to
 		}

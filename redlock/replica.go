@@ -1,6 +1,10 @@
 package redlock
 
-import "github.com/redis/go-redis/v9"
+import (
+	"context"
+
+	"github.com/redis/go-redis/v9"
+)
 
 // seekReplica has commands for the silent master of l, which is the one of key, try one of its replicas first. It
 // may take over any moment, and the client may be the last to know: to look at the Cluster again, it asks the
@@ -12,12 +16,14 @@ import "github.com/redis/go-redis/v9"
 // reading from replicas (ReadOnly), or if there is no Cluster behind a list of servers (ClusterSlots, as for
 // Sentinel): such a replica would answer for itself. So these clients wait.
 //
-// It runs beside the sweeper, as the client may first ask the replica whether it is loading.
+// It runs beside the sweeper, as the client may first ask the replica whether it is loading, and may have to wait for that one, too.
 func (s *shards) seekReplica(l *lane, key string) {
 	replica := l
 	o := s.client.Options()
 	if !o.ReadOnly && o.ClusterSlots == nil && s.own(key) == l {
-		if other, err := s.client.SlaveForKey(s.node.group.ctx, key); err == nil { // the master itself, if it has none
+		if other, err := within(s.node.group.ctx, s.node.patience(), func(ctx context.Context) (*redis.Client, error) {
+			return s.client.SlaveForKey(ctx, key) // the master itself, if it has none
+		}); err == nil {
 			replica = s.laneOf(other)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/internal/cluster"
 )
 
 const (
@@ -123,14 +125,26 @@ func (s *shards) retire() {
 			continue
 		}
 		delete(s.lanes, master)
-		for _, other := range s.lanes {
-			other.replica.CompareAndSwap(l, nil)
-		}
-		if s.byAddress[l.node.address] == l {
-			delete(s.byAddress, l.node.address)
-		}
+		s.unlink(l)
 		s.retired = append(s.retired, l)
 	}
+}
+
+// unlink has no command follow anything but the client to l. Called with mu held.
+func (s *shards) unlink(l *lane) {
+	for _, other := range s.lanes {
+		other.replica.CompareAndSwap(l, nil)
+	}
+	if s.byAddress[l.node.address] == l {
+		delete(s.byAddress, l.node.address)
+	}
+}
+
+// abandon is unlink for a lane whose client is closed.
+func (s *shards) abandon(l *lane) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unlink(l)
 }
 
 // all returns the lanes that are open.
@@ -187,17 +201,11 @@ func (s *shards) reload() {
 // handshake meets every master that can be reached, and fails if none can. The others have theirs
 // when they are back: commands about their slots fail until then.
 func (s *shards) handshake(ctx context.Context) error {
-	var mu sync.Mutex
-	var masters []*redis.Client
-	err := s.client.ForEachMaster(ctx, func(_ context.Context, master *redis.Client) error {
-		mu.Lock()
-		defer mu.Unlock()
-		masters = append(masters, master)
-		return nil
-	})
+	masters, err := cluster.Masters(ctx, s.client)
 	if err != nil {
 		return err
 	}
+	var mu sync.Mutex
 	met := make(chan *lane, len(masters))
 	errs := make(map[*lane]error, len(masters))
 	for _, master := range masters {

@@ -146,7 +146,7 @@ func replicated(t *testing.T, n int) (*redlock.Group, *virtual.Cluster, []*virtu
 }
 
 // The client asks servers for the slots in random order, waits for a silent one, and asks nobody else meanwhile: for
-// 3 seconds for an answer, and for 25 to dial. The replica need not be asked who it is.
+// 5 seconds for an answer, and for 25 to dial. The replica need not be asked who it is.
 func TestAReplicaThatTakesOverIsFoundThoughTheClientWaitsForTheSilentMaster(t *testing.T) {
 	for name, silence := range map[string]func(*virtual.Node){
 		"stopped": (*virtual.Node).Pause,
@@ -207,6 +207,124 @@ func TestAMasterThatIsBackIsFoundBehindItsReplica(t *testing.T) {
 			})
 		})
 	}
+}
+
+// goesFor has servers leave the Cluster for so long that go-redis closes its clients for them, and come back.
+func goesFor(c *virtual.Cluster, nodes []*virtual.Node, gone []int, client *redis.ClusterClient) {
+	for _, i := range gone {
+		c.Leave(i)
+		nodes[i].Kill()
+	}
+	for range 6 { // it looks at the Cluster once a minute, if it is used
+		client.ReloadState(bg)
+		time.Sleep(time.Minute)
+	}
+	for _, i := range gone {
+		nodes[i].Start()
+		c.Join(i)
+	}
+}
+
+// A replica that had taken over is gone for so long that there is another client for it when it comes back, while the lane
+// of its master, to which nothing was sent meanwhile, still leads to the one before.
+func TestAShardIsServedThoughAReplicaThatHadTakenOverWasGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := virtual.StartN(t, 3)
+		c := virtual.NewCluster(nodes)
+		client := virtual.NewHost(nodes).Cluster(t)
+		g := groupOf(t, timeout, []redis.UniversalClient{client})
+		require.NoError(t, g.Handshake(bg))
+		require.True(t, won(t, g, "before"))
+		nodes[0].Pause()
+		for range 10 {
+			require.False(t, won(t, g, "late"))
+		}
+		c.Promote(1)
+		for start := time.Now(); !won(t, g, "orders"); time.Sleep(timeout / 20) {
+			require.Less(t, time.Since(start), time.Minute)
+		}
+		time.Sleep(5 * time.Second)
+		require.True(t, won(t, g, "orders of later"))
+		nodes[0].Resume()
+		time.Sleep(10 * time.Second)
+		require.True(t, won(t, g, "orders of even later"))
+		c.Promote(0) // and nobody here wants anything
+		client.ReloadState(bg)
+		time.Sleep(time.Second)
+		goesFor(c, nodes, []int{1, 2}, client)
+		client.ReloadState(bg)
+		time.Sleep(2 * time.Second)
+		require.True(t, won(t, g, "at last"))
+	})
+}
+
+// Nor does it matter how a command is led to a server for which there is another client by now, whether or not that
+// was ever reached: by a name that the server before it tells.
+func TestACommandIsRedirectedToAServerThatWasGone(t *testing.T) {
+	for name, met := range map[string]bool{"that was met": true, "that was never reached": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				nodes := virtual.StartN(t, 2)
+				c := virtual.NewCluster(nodes)
+				client := virtual.NewHost(nodes).Cluster(t)
+				g := groupOf(t, timeout, []redis.UniversalClient{client})
+				require.NoError(t, g.Handshake(bg))
+				require.True(t, won(t, g, "before"))
+				nodes[1].Silence(!met)
+				c.Promote(1)
+				client.ReloadState(bg)
+				time.Sleep(time.Minute)
+				require.Equal(t, met, won(t, g, "orders"))
+				nodes[1].Silence(false)
+				c.Promote(0)
+				goesFor(c, nodes, []int{1}, client)
+				require.True(t, won(t, g, "orders of later"))
+				c.Promote(1) // which nobody has told the client
+				require.True(t, won(t, g, "at last"))
+			})
+		})
+	}
+}
+
+// Of the servers that the client was given, one is a machine that is gone: it answers no dial. The client, which asks them
+// in random order, would wait for it.
+func TestAClusterIsMetThoughAServerThatItIsKnownByIsGone(t *testing.T) {
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			nodes := virtual.StartN(t, 3)
+			c := virtual.NewCluster(nodes)
+			c.Leave(2)
+			nodes[2].Silence(true)
+			client := virtual.NewHost(nodes).Cluster(t)
+			g := groupOf(t, timeout, []redis.UniversalClient{client})
+			start := time.Now()
+			require.NoError(t, g.Handshake(bg))
+			require.Less(t, time.Since(start), 5*time.Second)
+			require.True(t, won(t, g, "orders"))
+
+			// Nor does a question for all keys wait for it.
+			_, err := g.Scan(0, "*", 100).Next(bg)
+			require.NoError(t, err)
+			nodes[2].Silence(false)
+		})
+	}
+}
+
+// A client may have to wait for a replica, too, for as long as it was configured to. Nobody waits for that.
+func TestCloseDoesNotWaitForASilentReplica(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, _, nodes := replicated(t, 2)
+		for _, n := range nodes {
+			n.Pause()
+		}
+		require.False(t, won(t, g, "orders"))
+		start := time.Now()
+		g.Close()
+		require.Less(t, time.Since(start), 3*time.Second)
+		for _, n := range nodes {
+			n.Resume()
+		}
+	})
 }
 
 // While a slot moves, what needs several of its keys is refused. A removal is done as soon as they are together again,

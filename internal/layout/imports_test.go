@@ -43,8 +43,12 @@ var layers = map[string]layer{
 		others: []string{goRedis},
 		reason: "which server has been reached is asked of go-redis' connections, whatever they are for",
 	},
+	"internal/cluster": {
+		others: []string{goRedis},
+		reason: "a Cluster's masters are asked for in the same way whoever needs them",
+	},
 	"redlock": {
-		own:    []string{"internal/server", "lua"},
+		own:    []string{"internal/cluster", "internal/server", "lua"},
 		others: []string{goRedis, backoff},
 		reason: "redlock lets nodes vote on scripts; it stands beside watchdog and waiter, which only lock brings together",
 	},

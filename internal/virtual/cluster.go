@@ -58,6 +58,13 @@ func (c *Cluster) Leave(node int) {
 	c.left = append(c.left, node)
 }
 
+// Join has a node that has left be a replica again.
+func (c *Cluster) Join(node int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.left = slices.DeleteFunc(c.left, func(i int) bool { return i == node })
+}
+
 // Cluster is Clients for a Cluster of the host's nodes.
 func (h *Host) Cluster(t testing.TB, change ...func(*redis.ClusterOptions)) *redis.ClusterClient {
 	t.Helper()
