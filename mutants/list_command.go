@@ -529,4 +529,20 @@ var commandMutants = []Mutant{
 		Package: "cmd/holdfast",
 		Tests:   "^TestServerWithTLS$",
 	},
+	{
+		Name:    "doctor tries a master with names of others",
+		File:    "cmd/holdfast/doctor_try.go",
+		Old:     "		case master.Options().Addr == address:",
+		New:     "		case master != nil:",
+		Package: "cmd/holdfast",
+		Tests:   "^TestDoctorBlamesTheMasterOfAClusterThatIsFull$",
+	},
+	{
+		Name:    "doctor blames the first master",
+		File:    "cmd/holdfast/doctor.go",
+		Old:     "	return exams[max(i, 0)]",
+		New:     "	return exams[min(max(i, 0), 0)]",
+		Package: "cmd/holdfast",
+		Tests:   "^TestTheMasterThatAnErrorIsAboutIsBlamed$",
+	},
 }

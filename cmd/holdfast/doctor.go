@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -129,7 +130,7 @@ func (x *examination) together(ctx context.Context, a *app, all, reachable []ser
 			x.Spare++ // a Cluster of which one master grants has locks still
 		}
 		if !h.Votes && !slices.ContainsFunc(exams[i], (*nodeExam).isWrong) { // else its own findings tell why
-			exams[i][0].find(wrong, "it does not vote: %v", h.Err)
+			blamed(exams[i], h.Err).find(wrong, "it does not vote: %v", h.Err)
 		}
 	}
 	x.Quorum = x.Spare >= 0
@@ -151,6 +152,12 @@ func (x *examination) together(ctx context.Context, a *app, all, reachable []ser
 		x.Findings = append(x.Findings, finding{advice, "a server that restarts may forget who has a lock: give --restart-guard, " +
 			"and lock.WithRestartGuard in programs, at least the longest TTL in use; or set appendonly yes and appendfsync always"})
 	}
+}
+
+// blamed is the exam of the master of a Cluster that err is about, or of a server that is none.
+func blamed(exams []*nodeExam, err error) *nodeExam {
+	i := slices.IndexFunc(exams, func(e *nodeExam) bool { return strings.Contains(err.Error(), "shard "+e.Address+":") })
+	return exams[max(i, 0)]
 }
 
 // health asks these servers whether they would grant a lock.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/holdfast-go/holdfast/internal/cluster"
 )
 
 const (
@@ -93,34 +95,29 @@ func (a *app) examineServer(ctx context.Context, s server) []*nodeExam {
 		}
 		exams = []*nodeExam{e}
 	case *redis.ClusterClient:
-		var mu sync.Mutex
 		bound, cancel := context.WithTimeout(ctx, 2*pingTimeout) // for which masters there are, and for one that is silent
 		defer cancel()
-		err := c.ForEachMaster(bound, func(ctx context.Context, master *redis.Client) error {
-			e := &nodeExam{Server: s.name, Address: master.Options().Addr, Findings: []finding{}}
-			e.examine(ctx, master)
-			mu.Lock()
-			defer mu.Unlock()
-			exams = append(exams, e)
-			return nil
-		})
-		slices.SortFunc(exams, func(a, b *nodeExam) int { return cmp.Compare(a.Address, b.Address) })
-		if len(exams) == 0 {
+		masters, err := cluster.Masters(bound, c)
+		if len(masters) == 0 {
 			e := &nodeExam{Server: s.name, Address: s.name, Findings: []finding{}}
 			e.find(wrong, "the Cluster cannot be reached: %v", err)
 			return []*nodeExam{e}
 		}
-		var answers []string
-		for _, e := range exams {
-			if e.Reachable {
-				answers = append(answers, e.Address)
-			} else {
-				e.find(wrong, "the names in its slots cannot be locked")
-			}
+		exams = make([]*nodeExam, len(masters))
+		var all sync.WaitGroup
+		for i, master := range masters {
+			e := &nodeExam{Server: s.name, Address: master.Options().Addr, Findings: []finding{}}
+			exams[i] = e
+			all.Go(func() {
+				if e.examine(bound, master) {
+					a.tryBriefly(ctx, s, e) // each of its own: rights and memory are not the same everywhere
+				} else {
+					e.find(wrong, "the names in its slots cannot be locked")
+				}
+			})
 		}
-		if i := slices.IndexFunc(exams, func(e *nodeExam) bool { return e.Reachable }); i >= 0 {
-			a.tryBriefly(ctx, s, exams[i], answers...) // the user's rights are the same everywhere
-		}
+		all.Wait()
+		slices.SortFunc(exams, func(a, b *nodeExam) int { return cmp.Compare(a.Address, b.Address) })
 	}
 	return exams
 }

@@ -44,44 +44,46 @@ func timeFor(servers ...server) time.Duration {
 	return examTime
 }
 
-// tryBriefly is try, given up if the server falls silent meanwhile. answers are the masters of a Cluster that answer.
-func (a *app) tryBriefly(ctx context.Context, s server, e *nodeExam, answers ...string) {
-	tried := new(nodeExam)
-	if limit := timeFor(s); !bounded(limit, func() { a.try(ctx, s, tried, answers) }) {
+// tryBriefly is try, given up if the server falls silent meanwhile.
+func (a *app) tryBriefly(ctx context.Context, s server, e *nodeExam) {
+	tried := &nodeExam{Address: e.Address}
+	if limit := timeFor(s); !bounded(limit, func() { a.try(ctx, s, tried) }) {
 		e.find(wrong, "it takes longer than %v to take and give back locks", limit)
 		return
 	}
 	e.Findings, e.grants = append(e.Findings, tried.Findings...), tried.grants
 }
 
-// maxNames bounds the names that are thought of: a prefix with a hash tag puts all of them into one slot.
-const maxNames = 1000
+// maxNames bounds the names that are thought of: a master may have few slots.
+const maxNames = 20_000
 
-// trialName returns a name that nobody else uses, and the server that tells about it. In a Cluster, a name of a master
-// that does not answer would look like a missing right, so its master is one of answers.
-func (a *app) trialName(ctx context.Context, s server, answers []string) (string, redis.UniversalClient) {
-	for n := 1; ; n++ {
-		name := "holdfast-doctor-" + uuid.NewString()
-		c, is := s.client.(*redis.ClusterClient)
-		if !is {
-			return name, s.client
-		}
+// trialName returns a name that nobody else uses, and the server that tells about it. Of a Cluster, that is the master at
+// address: with a name of another one, what is wrong with that would be found here. has is false if there is no such
+// name: a prefix with a hash tag puts all of them into one slot.
+func (a *app) trialName(ctx context.Context, s server, address string) (name string, holder redis.UniversalClient, has bool) {
+	c, is := s.client.(*redis.ClusterClient)
+	for range maxNames {
+		name = "holdfast-doctor-" + uuid.NewString()
 		keys, err := lua.NewKeys(a.prefix, name)
-		if err != nil {
-			return name, s.client // as taking it will tell
+		if err != nil || !is {
+			return name, s.client, true // if it is no name, taking it will tell
 		}
-		master, err := c.MasterForKey(ctx, keys.Lock)
-		if err != nil || n == maxNames {
-			return name, s.client
-		}
-		if slices.Contains(answers, master.Options().Addr) {
-			return name, master
+		switch master, err := c.MasterForKey(ctx, keys.Lock); {
+		case err != nil:
+			return name, s.client, true
+		case master.Options().Addr == address:
+			return name, master, true
 		}
 	}
+	return "", nil, false
 }
 
 // try does with one server what locks do, so that a missing right is found before somebody needs it.
-func (a *app) try(ctx context.Context, s server, e *nodeExam, answers []string) {
+func (a *app) try(ctx context.Context, s server, e *nodeExam) {
+	last, holder, has := a.trialName(ctx, s, e.Address)
+	if !has {
+		return // nobody locks anything there
+	}
 	c, err := a.locks([]server{s}, lock.WithNodeTimeout(patience), lock.WithTTL(tryTTL), lock.WithTokenRetention(tryRetention), lock.WithRestartGuard(0))
 	if err != nil {
 		e.find(wrong, "locks cannot use it: %v", err)
@@ -89,7 +91,7 @@ func (a *app) try(ctx context.Context, s server, e *nodeExam, answers []string) 
 	}
 	defer bounded(shutTime, func() { _ = c.Close() }) // its locks have been given back
 	name := func() string {
-		name, _ := a.trialName(ctx, s, answers)
+		name, _, _ := a.trialName(ctx, s, e.Address)
 		return name
 	}
 	for _, t := range []struct {
@@ -109,7 +111,6 @@ func (a *app) try(ctx context.Context, s server, e *nodeExam, answers []string) 
 		}
 		e.grants = true
 	}
-	last, holder := a.trialName(ctx, s, answers)
 	a.tryMessages(ctx, holder, last, e)
 	if err := within(ctx, func(ctx context.Context) error { return holder.Scan(ctx, 0, a.prefix+":*", 10).Err() }); err != nil {
 		e.find(advice, "it refuses SCAN, which `holdfast list` and `holdfast top` need: %v", err)

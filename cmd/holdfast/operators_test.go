@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -581,6 +584,57 @@ func TestOnlyOneShardOfAClusterIsStuck(t *testing.T) {
 			require.Contains(t, out, "0 of 1 nodes vote, 1 too few: not every lock can be taken; ", errs)
 			require.Contains(t, out, "up, but does not vote: 1 of 3 masters would grant no lock: shard "+stuck.Addr())
 		})
+	}
+}
+
+// What is wrong with a master of a Cluster is found there, and not at another one whose names may be tried.
+func TestDoctorBlamesTheMasterOfAClusterThatIsFull(t *testing.T) {
+	t.Parallel()
+	c := redistest.StartCluster(t)
+	full := slices.MaxFunc(c.Servers, func(a, b *redistest.Server) int { return cmp.Compare(a.Addr(), b.Addr()) })
+	require.NoError(t, full.Client(t).ConfigSet(t.Context(), "maxmemory", "1").Err())
+	url := "redis+cluster://" + c.Servers[0].Addr() + "?addr=" + c.Servers[1].Addr()
+	code, out, errs := run(t, url, "doctor", "--json")
+	require.Equal(t, exitFailed, code, out+errs)
+	var x examination
+	decode(t, out, &x)
+	require.True(t, x.Quorum)
+	require.Len(t, x.Nodes, len(c.Servers))
+	for _, n := range x.Nodes {
+		if n.Address != full.Addr() {
+			require.Empty(t, n.Findings)
+			continue
+		}
+		require.NotEmpty(t, n.Findings)
+		for _, f := range n.Findings {
+			require.Equal(t, wrong, f.Level)
+			require.Contains(t, f.Text, "OOM")
+		}
+	}
+}
+
+func TestTheMasterThatAnErrorIsAboutIsBlamed(t *testing.T) {
+	t.Parallel()
+	exams := []*nodeExam{{Address: "a:6379"}, {Address: "b:6379"}}
+	require.Equal(t, exams[1], blamed(exams, errors.New("1 of 2 masters would grant no lock: shard b:6379: the server was restarted")))
+	require.Equal(t, exams[0], blamed(exams, errors.New("the servers do not answer")))
+}
+
+// With a prefix that puts all names into one slot, nothing is to be tried at other masters.
+func TestDoctorTriesEachMasterWithNamesOfItsOwn(t *testing.T) {
+	t.Parallel()
+	c := redistest.StartCluster(t)
+	url := "redis+cluster://" + c.Servers[0].Addr() + "?addr=" + c.Servers[1].Addr()
+	for prefix, most := range map[string]int{"lock": len(c.Servers), "{app}": 1} {
+		code, out, errs := run(t, url, "--prefix", prefix, "doctor")
+		require.Zero(t, code, out+errs)
+		tried := 0
+		for _, s := range c.Servers {
+			if slices.ContainsFunc(s.Keys(t), func(key string) bool { return strings.HasPrefix(key, prefix+":") }) {
+				tried++
+			}
+		}
+		require.Equal(t, most, tried, prefix)
 	}
 }
 

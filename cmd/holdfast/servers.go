@@ -72,16 +72,16 @@ func parseServer(text string) (server, error) {
 	var dial func(*url.URL, url.Values) (redis.UniversalClient, error)
 	switch {
 	case form == "" && (scheme == "redis" || scheme == "rediss"):
-		dial = single
+		dial = parseSingle
 	case form == "" && scheme == "unix":
-		dial = socket
+		dial = parseSocket
 	case form == "sentinel" && (scheme == "redis" || scheme == "rediss"):
-		dial = sentinel
+		dial = parseSentinel
 		if master := u.Query().Get("master_name"); master != "" {
 			name.RawQuery = url.Values{"master_name": {master}}.Encode() // one Sentinel knows several
 		}
 	case form == "cluster" && (scheme == "redis" || scheme == "rediss"):
-		dial = cluster
+		dial = parseCluster
 	default:
 		return server{}, errNoScheme
 	}
@@ -114,7 +114,7 @@ func with(u *url.URL, q url.Values) string {
 	return v.String()
 }
 
-func single(u *url.URL, q url.Values) (redis.UniversalClient, error) {
+func parseSingle(u *url.URL, q url.Values) (redis.UniversalClient, error) {
 	if q.Has("master_name") || q.Has("addr") {
 		return nil, errors.New("master_name and addr are for redis+sentinel:// and redis+cluster://")
 	}
@@ -134,15 +134,15 @@ func single(u *url.URL, q url.Values) (redis.UniversalClient, error) {
 	return redis.NewClient(o), nil
 }
 
-func socket(u *url.URL, q url.Values) (redis.UniversalClient, error) {
+func parseSocket(u *url.URL, q url.Values) (redis.UniversalClient, error) {
 	if u.Host != "" {
 		return nil, errors.New("a socket has no host: its path begins with the third slash, as in unix:///run/redis.sock")
 	}
-	return single(u, q)
+	return parseSingle(u, q)
 }
 
 // sentinel asks the Sentinels for their master, and again when that has changed.
-func sentinel(u *url.URL, q url.Values) (redis.UniversalClient, error) {
+func parseSentinel(u *url.URL, q url.Values) (redis.UniversalClient, error) {
 	if q.Get("master_name") == "" {
 		return nil, errors.New("the master's name is missing: add ?master_name=…")
 	}
@@ -168,7 +168,7 @@ func sentinel(u *url.URL, q url.Values) (redis.UniversalClient, error) {
 	return redis.NewFailoverClient(o), nil
 }
 
-func cluster(u *url.URL, q url.Values) (redis.UniversalClient, error) {
+func parseCluster(u *url.URL, q url.Values) (redis.UniversalClient, error) {
 	if database := strings.Trim(u.Path, "/"); database != "" && database != "0" {
 		return nil, errors.New("a Cluster has no databases: leave the path out")
 	}

@@ -67,7 +67,7 @@ func TestSentinelHasAPortOfItsOwn(t *testing.T) {
 	for _, at := range []string{"127.0.0.1", "[::1]", ""} {
 		u, err := url.Parse("redis://" + at + "?master_name=m")
 		require.NoError(t, err)
-		c, err := sentinel(u, u.Query())
+		c, err := parseSentinel(u, u.Query())
 		require.NoError(t, err)
 		require.NoError(t, c.Close())
 		require.Equal(t, "26379", u.Port())
