@@ -45,7 +45,7 @@ type closing struct {
 //
 // Releases that nodes have yet to confirm, made by Close or by an Unlock before it, are tried again until Close has taken two
 // node timeouts, unless the node cannot be reached. After that nobody tries again: a node that has not confirmed a release
-// keeps the lock until its TTL is over. Close returns an error if a lock that it has ended is not free at a quorum by then.
+// keeps the lock until its key expires. Close returns an error if a lock that it has ended is not free at a quorum by then.
 //
 // Close takes no longer than about a dozen node timeouts, or three seconds if those are shorter, whatever the
 // nodes and the log handler do, plus 100 µs for each held lease.

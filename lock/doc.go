@@ -33,15 +33,18 @@
 //   - I2 loss is seen: a lease that cannot be proven valid is over no later than its
 //     validity, even with every node dead or silent.
 //   - I3 tokens: a hold's token is greater than every token returned before on that
-//     name, over any quorum; re-entry returns the same one.
+//     name, over any quorum; re-entry returns the same one. A hold that only reads has the last
+//     writer's, and a permit's is greater than those of earlier holders of its slots.
 //   - I4 retry-safe: a command whose answer was lost may run twice, or late, without further effect.
 //   - I5 nothing left behind: an attempt that did not succeed leaves no key but the fencing
 //     counter on a node that can be reached; on any other, the lock's key is gone after a
-//     TTL, and the keys beside it after one and a half.
+//     TTL, and the keys beside it after one and a half. ([WithMinHold], [WithRest] and a longer
+//     [Lease.Extend] have the key live for longer; so for I6.)
 //   - I6 liveness: with a quorum up, a free lock is acquired; a crashed holder blocks
 //     it for no longer than a TTL; a lost wake-up costs no more than a poll.
 //   - I8 bounded: the number of goroutines and connections grows with the nodes, not with leases or
-//     waiting locks, apart from a blocked caller's own goroutine.
+//     waiting locks, apart from a blocked caller's own goroutine, and one for each lease of several
+//     locks whose Done is used.
 //
 // # What is not promised
 //

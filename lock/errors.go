@@ -17,7 +17,7 @@ var (
 	// ErrLost says that a lease ended before its Unlock: it could not be renewed in time, a quorum
 	// of nodes no longer has it, or its fixed TTL is over. Work under the lease must stop.
 	ErrLost = errors.New("lease is lost")
-	// ErrNotHeld says that a lock is not held by anybody.
+	// ErrNotHeld is the error of a zero [Lease], which is a lease of nothing.
 	ErrNotHeld = errors.New("not held")
 	// ErrReleased says that a lease was ended by Unlock or by [Client.Close].
 	ErrReleased = errors.New("lease is released")

@@ -20,8 +20,9 @@ type Locker interface {
 	Name() string
 
 	// Lock blocks until the lock is held or ctx is done. ctx limits only the wait: its deadline
-	// never ends a lease that was granted. If ctx carries an owner that holds the lock already,
-	// Lock re-enters, which asks no node. If ctx ends during an attempt, everything granted so far is
+	// does not end a lease that was granted. (It counts as a context of the work once [Lease.Context] is
+	// called.) If ctx carries an owner that holds the lock already, Lock re-enters, which asks no node
+	// unless it needs a TTL that the hold's renewal does not keep. If ctx ends during an attempt, everything granted so far is
 	// given back first, which takes a few node timeouts at most; what a node grants after that is given
 	// back when its answer arrives, and until then others find the lock taken there. A Lock that waits
 	// for another holder also waits for nodes that refuse its commands meanwhile. Unless an argument or option is
@@ -43,8 +44,8 @@ type Locker interface {
 	Do(ctx context.Context, fn func(context.Context) error) error
 }
 
-// An Inspector is what operators need from a lock. Each kind's type is an Inspector as well as a
-// [Locker]. It is safe for concurrent use.
+// An Inspector is what operators need from a lock. The mutexes of packages reentrant, fair and readwrite are
+// Inspectors as well as Lockers; a semaphore has a state of its own. It is safe for concurrent use.
 type Inspector interface {
 	// Inspect tells who holds the lock, as a quorum of nodes sees it. Without a quorum of answers
 	// it returns the answers of the other nodes, and an error that wraps [ErrNoQuorum].

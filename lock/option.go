@@ -72,7 +72,8 @@ func WithoutWatchdog() Option {
 }
 
 // WithMaxHold stops the renewal of a lease for good after d, so that it ends at most a TTL later.
-// That limits work that hangs. The default, 0, is no limit.
+// That limits work that hangs. A re-entry is a lease with a limit of its own, which begins with it: as long as
+// leases of one owner overlap, the lock stays taken. The default, 0, is no limit.
 func WithMaxHold(d time.Duration) Option {
 	return option(func(s *settings) { s.maxHold = d })
 }
@@ -102,7 +103,7 @@ func WithNote(note string) Option {
 // than the clocks of its starters differ, such as a job that many machines start in the same
 // minute: late starters find the lock taken. It does not suit locks that are taken together
 // (package multi), because a part that is given back stays taken, too. A restart guard must be at
-// least as long as d. For a re-entry it has no effect. With the default, 0, an unlocked lock is free.
+// least as long as d, and a rest (WithRest) together. For a re-entry it has no effect. With the default, 0, an unlocked lock is free.
 //
 // The grant is when the attempt has its last answer. If the key would end sooner than d after that, because d is
 // not shorter than the TTL, it is extended at once, so a lock with such a d costs the nodes one command more.
@@ -114,8 +115,9 @@ func WithMinHold(d time.Duration) Option {
 // lost its lease. Nobody has the lock meanwhile, so commands that this holder has already sent can
 // arrive before the next holder begins. It is for resources that cannot check fencing tokens: a
 // delay makes an accident less likely, and a token prevents it. A release, and ForceUnlock, free
-// the lock at once. A restart guard must be at least as long as the TTL and d together. For a re-entry
-// it has no effect. The default is 0.
+// the lock at once; and so does whoever deletes its keys, by hand, FLUSHALL or eviction, as nothing is left
+// then that could be kept. A restart guard must be at least as long as the TTL, or the minimum hold if that is
+// longer, and d together. For a re-entry it has no effect. The default is 0.
 func WithRest(d time.Duration) Option {
 	return option(func(s *settings) { s.rest = d })
 }
@@ -161,13 +163,15 @@ func WithTokenRetention(d time.Duration) ClientOption {
 
 // WithRestartGuard keeps a node from granting locks for d after its server started. A crashed
 // server may have forgotten a lock that somebody holds, and must stay out until every such lock has
-// ended. d must be at least the largest TTL in use, on any client of the nodes; a node may stay out
-// for a second longer. Meanwhile holders keep their leases from the other nodes, and from those of
+// ended. d must be at least the longest time that the key of any lock on the nodes can live, whichever client
+// takes it: its TTL, or its minimum hold (WithMinHold) if that is longer, or a longer Extend, and its rest
+// (WithRest) on top of that. Of its own locks, the client refuses those with which that would not hold. A node may
+// stay out for a second longer. Meanwhile holders keep their leases from the other nodes, and from those of
 // their holds that the server still has. An error that wraps redlock.ErrRestarted names the nodes
 // that stay out, and so does Inspect. If the server came back with an old snapshot, the guard also
 // makes its fencing counters skip the tokens that were granted since, provided that no two nodes'
 // clocks differ by more than d. It does not protect from a server that has been up for longer, and
-// takes over a node's address while locks are held.
+// takes over a node's address, or a failed master's place, while locks are held.
 //
 // The default, 0, is no guard, because a set of fresh servers would be useless for d. In
 // production, turn it on, unless every node runs with appendfsync always. The check costs a server

@@ -23,7 +23,7 @@ const (
 // node is told. Otherwise Unlock returns nil if a quorum of nodes confirmed. The error wraps
 // [ErrLost] if the lease was lost before, [ErrReleased] on a second call, and [ErrNoQuorum] if too
 // few nodes confirmed. In the last case, the release is tried again in the background, and the lock
-// ends with its TTL at the latest. That goes on for little more than a TTL, or longer at a node where
+// ends when its key expires at the latest. That goes on for little more than a TTL, or longer at a node where
 // a command that creates the key may still arrive; [Client.Close] ends it. The lease is over in any case.
 func (l *Lease) Unlock(ctx context.Context) error {
 	if l.hold == nil {

@@ -8,8 +8,7 @@ import "testing"
 // [Fake.Hold] belongs to another process, and is not affected. The test fails at its end if no
 // acquisition has met the error.
 //
-// A re-entry is not affected either, because it asks no node: it fails only with its lease or its
-// context.
+// A re-entry is not affected either.
 //
 // FailNext is for errors that are hard to provoke. Prefer a fault if there is one: the errors
 // caused by Hold, Stop and Partition have all the details of real ones.

@@ -9,14 +9,14 @@
 // # Order
 //
 // Readers and writers share one queue: first come, first served. Adjacent readers enter together.
-// No reader overtakes a waiting writer, and a writer waits only for those who were there before it,
-// so neither kind can starve the other.
+// No reader overtakes a writer that its process knows to wait, and a writer waits only for those who were
+// there before that, so neither kind can starve the other.
 //
 // # Readers of one process
 //
 // Readers of one process share what their process holds at the nodes: while one goroutine reads,
-// others that come within 50 ms of the last one join it without a command, each with a lease of its
-// own. No more join once their process learns that somebody waits to write. It learns of that by a
+// others join it without a command, each with a lease of its own, as long as the nodes were heard within
+// 50 ms: they are asked every 25 ms while others come. No more join once their process learns that somebody waits to write. It learns of that by a
 // message at once, or within 50 ms and a round trip if the message is lost. So reading costs next to
 // nothing if somebody begins to read all the time; a single read lock costs a round trip, like every
 // lock.

@@ -18,7 +18,7 @@ func (a *app) unlockCommand() *cobra.Command {
 		Use:   "unlock --force NAME",
 		Short: "End a lock by force, whoever has it",
 		Long: `End a lock by force, whoever has it. First find out why it is held: the lock of a crashed process ends by itself
-after its TTL, so a lock that stays has a live holder that renews it. That holder learns of the loss with its next
+when its TTL is over, as status shows it; if that does not only fall, a live holder renews it. That holder learns of the loss with its next
 renewal, up to a third of the TTL later. Until then, two holders may be at work.
 
 On a terminal, the holders are shown, and you are asked to confirm. Without a terminal, --yes is needed. Only the holds that were
