@@ -145,4 +145,22 @@ var lockInspectMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestForceUnlockThatAQuorumDoesNotConfirmFails$",
 	},
+	{
+		Name:    "the last node tells how long a waiter has waited",
+		File:    "internal/kind/line.go",
+		Old:     "max(w.Waited, known.Waited)",
+		New:     "w.Waited",
+		Package: "internal/kind",
+		Tests:   "^TestALineIsThatOfAQuorum$",
+	},
+	{
+		Name: "a ticket that a minority has moves a waiter",
+		File: "internal/kind/line.go",
+		Old: `		if n >= quorum {
+			w := places[p.hold]`,
+		New: `		if n > 2*quorum {
+			w := places[p.hold]`,
+		Package: "internal/kind",
+		Tests:   "^TestALineIsThatOfAQuorum$",
+	},
 }
