@@ -422,4 +422,20 @@ var lockClientMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestShutdownTellsThatAnotherGoroutineTookTheOnlyLease$",
 	},
+	{
+		Name:    "records pile up before a slow log handler",
+		File:    "lock/journal.go",
+		Old:     "if len(j.records) == maxRecords {",
+		New:     "if false {",
+		Package: "lock",
+		Tests:   "^TestWhatASlowLogHandlerMissesIsLogged$",
+	},
+	{
+		Name:    "a slow log handler is told again and again of what it has missed",
+		File:    "lock/journal.go",
+		Old:     "j.records, j.dropped = nil, 0",
+		New:     "j.records = nil",
+		Package: "lock",
+		Tests:   "^TestWhatASlowLogHandlerMissesIsLogged$",
+	},
 }
