@@ -87,18 +87,21 @@ func TestNodeThatRefusesACommandIsNotDown(t *testing.T) {
 // token is how the log tells l's.
 func token(l *lock.Lease) string { return fmt.Sprintf("token=%d", l.Token()) }
 
-// Whoever does not pass the lease's context on waits for himself, for ever: the log names that.
+// Whoever does not pass the lease's context on waits for himself, for ever: the log names that. So does who waits by the
+// other mutex of the name.
 func TestWaitForAHoldOfTheOwnClientIsLoggedOnce(t *testing.T) {
-	for _, kind := range []string{"reentrant", "fair"} {
-		t.Run(kind, func(t *testing.T) {
+	for _, c := range []struct{ held, waited string }{
+		{"reentrant", "reentrant"}, {"fair", "fair"}, {"reentrant", "fair"}, {"fair", "reentrant"},
+	} {
+		t.Run(c.held+", waited for as "+c.waited, func(t *testing.T) {
 			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 				var log, others logbook
 				p := w.process(log.option())
-				l := w.lock(p.kinds()[kind])
+				l := w.lock(p.kinds()[c.held])
 				time.Sleep(2 * defaultTTL)
 				ctx, cancel := context.WithCancel(bg)
-				mistaken := wait(ctx, p.kinds()[kind]) // not l.Context(ctx)
-				stranger := wait(ctx, w.process(others.option()).kinds()[kind])
+				mistaken := wait(ctx, p.kinds()[c.waited]) // not l.Context(ctx)
+				stranger := wait(ctx, w.process(others.option()).kinds()[c.waited])
 				time.Sleep(defaultTTL)
 				require.Empty(t, log.lines("own client"), "others may be done soon")
 				time.Sleep(3 * defaultTTL)

@@ -438,4 +438,14 @@ var lockClientMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestWhatASlowLogHandlerMissesIsLogged$",
 	},
+	{
+		Name: "a wait by the other mutex of the name is not logged",
+		File: "lock/renew.go",
+		Old: `		if ct := c.contests[contestKey{h.engine.keys.Lock, order}]; ct != nil {
+			for _, p := range ct.queue {`,
+		New: `		if ct := c.contests[contestKey{h.engine.keys.Lock, order}]; ct != nil && order == h.engine.order {
+			for _, p := range ct.queue {`,
+		Package: "lock",
+		Tests:   "^TestWaitForAHoldOfTheOwnClientIsLoggedOnce$",
+	},
 }
