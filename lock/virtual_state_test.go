@@ -273,6 +273,18 @@ func TestForceIsToldFromADeletedKeyInAnotherProcess(t *testing.T) {
 	}
 }
 
+// An operator may keep nodes out for longer than the holders do: they have the hold all the same.
+func TestForceIsToldThoughTheOperatorsGuardKeepsTheNodesOut(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().mutex())
+		found, err := w.process(lock.WithRestartGuard(time.Hour)).mutex().ForceUnlock(bg)
+		require.NoError(t, err)
+		require.True(t, found)
+		<-l.Done()
+		require.Equal(t, lock.ReasonForced, reasonOf(t, l, l.Err()))
+	})
+}
+
 // It learns of it with its next renewal, which may be far away.
 func TestForceIsToldToAHolderWithALongTTL(t *testing.T) {
 	for _, kind := range []string{"reentrant", "fair"} {

@@ -125,4 +125,12 @@ var lockEndMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestADowngradeKeepsTheDeadlineOfAFixedLease$",
 	},
+	{
+		Name:    "a node that the guard keeps out does not have the hold that it has",
+		File:    "lock/state.go",
+		Old:     `case n.Err != nil && n.Holder == "":`,
+		New:     "case n.Err != nil:",
+		Package: "lock",
+		Tests:   "^TestForceIsToldThoughTheOperatorsGuardKeepsTheNodesOut$",
+	},
 }
