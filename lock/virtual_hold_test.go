@@ -49,10 +49,12 @@ func TestMaxHoldOfOneLeaseDoesNotConcernTheOthersOfItsHold(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 		p := w.process()
 		outer := w.lock(p.mutex())
+		time.Sleep(50 * time.Second)
+		start := time.Now()
 		inner, err := p.mutex(lock.WithMaxHold(time.Minute)).Lock(outer.Context(bg))
 		require.NoError(t, err)
 		require.Equal(t, 2, inner.Count())
-		lostAt(inner.Context(bg), t, inner)
+		require.GreaterOrEqual(t, lostAt(inner.Context(bg), t, inner).Sub(start), time.Minute, "its own")
 		time.Sleep(long)
 		require.NoError(t, outer.Err())
 		for _, n := range w.nodes {

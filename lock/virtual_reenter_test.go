@@ -91,6 +91,21 @@ func TestReentryOfAHoldThatIsGoneIsRefusedAtOnce(t *testing.T) {
 	})
 }
 
+// A hold is renewed for the longest TTL of its leases.
+func TestReentryWithAShorterTTLShortensNothing(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process()
+		outer := w.lock(p.mutex())
+		inner, err := p.mutex(lock.WithTTL(time.Second)).Lock(outer.Context(bg))
+		require.NoError(t, err)
+		start := time.Now()
+		time.Sleep(long)
+		require.Greater(t, time.Until(outer.Deadline()), defaultTTL/2)
+		require.Greater(t, time.Until(inner.Deadline()), defaultTTL/2)
+		require.LessOrEqual(t, len(renewals(w.nodes[0])), int(time.Since(start)/(defaultTTL/4)))
+	})
+}
+
 func TestReentryAsksForATTLThatTheHoldDoesNotKeep(t *testing.T) {
 	for name, c := range map[string]struct {
 		outer, inner []lock.Option

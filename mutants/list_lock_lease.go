@@ -180,4 +180,15 @@ var lockLeaseMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestAnOperationUnderTheContextOfALostLeaseFailsForItsOwn$",
 	},
+	{
+		Name: "a max hold counts from the beginning of the hold",
+		File: "lock/hold.go",
+		Old:  "until := start.Add(set.maxHold)",
+		New: `until := start.Add(set.maxHold)
+		if !h.began.IsZero() {
+			until = h.began.Add(set.maxHold)
+		}`,
+		Package: "lock",
+		Tests:   "^TestMaxHoldOfOneLeaseDoesNotConcernTheOthersOfItsHold$",
+	},
 }

@@ -187,4 +187,12 @@ var lockOwnerMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestWhatReentersALeaseThatIsNotRenewedIsRenewed$",
 	},
+	{
+		Name:    "a re-entry with a shorter TTL shortens the renewals",
+		File:    "lock/hold.go",
+		Old:     "h.ttl = max(h.ttl, set.ttl)",
+		New:     "h.ttl = set.ttl",
+		Package: "lock",
+		Tests:   "^TestReentryWithAShorterTTLShortensNothing$",
+	},
 }
