@@ -138,3 +138,29 @@ func TestATenureIsWatchedByItselfFromTheBeginning(t *testing.T) {
 	defer made.mu.Unlock()
 	require.WithinRange(t, made.dates.renewAt, start, time.Now().Add(time.Minute), "and so it is renewed early")
 }
+
+// A renewal may be confirmed when the deadline of a lease has passed and nobody has noticed yet, as the process was paused:
+// by then, another may have the lock.
+func TestARenewalRevivesNoLease(t *testing.T) {
+	asked, _ := written(t, "own:1")
+	asked.engine.set.renew = true
+	held := asked.engine.newTenure(new(slot))
+	now := time.Now()
+	l := held.first.lease(held.engine, now.Add(-time.Minute), now)
+	held.begin(&held.first)
+	held.prolong(now.Add(time.Minute), now)
+	require.Equal(t, now, l.Deadline())
+	held.prolong(now.Add(time.Minute), now.Add(-1))
+	require.Equal(t, now.Add(time.Minute), l.Deadline(), "in time")
+}
+
+// The mark of a removal lives the longer the older the claim is, but for no longer than a network takes to deliver anything.
+func TestAMarkHasABound(t *testing.T) {
+	held, _ := written(t, "own:1")
+	require.Zero(t, held.voids(false))
+	require.Equal(t, markLife, held.voids(true))
+	held.made = time.Now().Add(-time.Minute)
+	require.GreaterOrEqual(t, held.voids(true), time.Minute+resend)
+	held.made = time.Now().Add(-time.Hour)
+	require.Equal(t, longestMark, held.voids(true))
+}

@@ -528,3 +528,21 @@ func TestWhoeverIsPassedALeaseAsItLeavesHasIt(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, lease, l)
 }
+
+// Those of a process that stand directly behind a grant are served in the order of their places, whoever of them came
+// first: it may have been out of the nodes' reach then.
+func TestARunHasTheOrderOfItsPlaces(t *testing.T) {
+	held, _ := written(t, "own:1")
+	ct := held.engine.client.contest(contestKey{"lock:{orders}", queued})
+	held.contest = ct
+	first := comes(context.Background(), ct, held.engine)
+	second := comes(context.Background(), ct, held.engine)
+	unplaced := comes(context.Background(), ct, held.engine)
+	unplaced.opened = time.Now()
+	first.opened, first.ticket = time.Now(), 9
+	second.opened, second.ticket = time.Now(), 8
+	time.Sleep(time.Millisecond) // which the clock may need to go on
+	grant := held.engine.client.group.Draft(redlock.Motion{})
+	require.Equal(t, second, held.lineUp(grant))
+	require.Equal(t, []*place{second, first}, held.run.next)
+}

@@ -284,4 +284,14 @@ var fairWaiterMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestAWaiterForWhomThereIsNoRoomGivesUpAtOnce$",
 	},
+	{
+		Name: "those in a run are served in the order in which they came",
+		File: "lock/run.go",
+		Old: `		slices.SortFunc(behind, func(a, b *place) int { return cmp.Or(cmp.Compare(a.ticket, b.ticket), cmp.Compare(a.id, b.id)) })
+`,
+		New: `		slices.SortFunc(behind, func(_, _ *place) int { return cmp.Compare(0, 0) })
+`,
+		Package: "lock",
+		Tests:   "^TestARunHasTheOrderOfItsPlaces$",
+	},
 }

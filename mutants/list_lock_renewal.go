@@ -136,4 +136,12 @@ var lockRenewalMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestNodesThatAreSlowAreAskedAsOften$",
 	},
+	{
+		Name:    "a renewal revives a lease that is over and has not noticed it",
+		File:    "lock/renew.go",
+		Old:     "l.valid(now) && l.wantsRenewal(now) && validity",
+		New:     "l.wantsRenewal(now) && validity",
+		Package: "lock",
+		Tests:   "^TestARenewalRevivesNoLease$",
+	},
 }

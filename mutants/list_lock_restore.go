@@ -228,4 +228,12 @@ var lockRestoreMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestWhatIsGivenToANodeLaterOutlastsTheLeaseByTheDrift$",
 	},
+	{
+		Name:    "a mark lives for as long as the hold",
+		File:    "lock/vacate.go",
+		Old:     "return min(max(markLife, time.Since(t.made)+resend), longestMark)",
+		New:     "return max(markLife, time.Since(t.made)+resend)",
+		Package: "lock",
+		Tests:   "^TestAMarkHasABound$",
+	},
 }
