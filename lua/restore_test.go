@@ -79,3 +79,27 @@ func TestTokenThatNobodyWasToldIsTakenBack(t *testing.T) {
 	f.run(end(third, 0))
 	require.Equal(t, second.(int64)+1, f.run(take("d:1", ttl)), "that one was told")
 }
+
+// So does it for those that share a lock.
+func TestNodeVouchesForThoseWhoShareOnlyForTheTimeThatItHasRun(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		take, end lua.Call
+		restore   func(uptime time.Duration) lua.Call
+	}{
+		"reader": {rwTry(reader), rwEnd(reader, 0), func(uptime time.Duration) lua.Call {
+			return lua.RWRestore{RW: rw, Hold: reader, Count: 1, TTL: ttl, Token: 1 << 52, Retention: kept, Reads: true, Uptime: uptime}.Call()
+		}},
+		"permits": {permitTry(two), permitEnd(two, 0), func(uptime time.Duration) lua.Call {
+			return lua.PermitRestore{PermitExtend: permitHeld(two, ttl, 1<<52, "0-1"), Uptime: uptime}.Call()
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := freeze(t)
+			f.run(c.take, c.end)
+			require.EqualValues(t, lua.ExtendFree, f.run(c.restore(24*time.Hour)), "it may be a second younger than it says")
+			require.EqualValues(t, lua.ExtendBack, f.run(c.restore(24*time.Hour-time.Second)))
+		})
+	}
+}

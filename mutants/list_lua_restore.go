@@ -161,4 +161,20 @@ var luaRestoreMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestGuardedNodeThatTellsNoUptimeDoesNotVote$",
 	},
+	{
+		Name:    "a young server vouches for those who read",
+		File:    "lua/rw_restore.lua",
+		Old:     "or guard(ARGV[7]) then",
+		New:     "or ARGV[7] == '' then",
+		Package: "lua",
+		Tests:   "^TestNodeVouchesForThoseWhoShareOnlyForTheTimeThatItHasRun$/^reader$",
+	},
+	{
+		Name:    "a young server vouches for permits",
+		File:    "lua/permit_restore.lua",
+		Old:     "or guard(ARGV[9]) then",
+		New:     "or ARGV[9] == '' then",
+		Package: "lua",
+		Tests:   "^TestNodeVouchesForThoseWhoShareOnlyForTheTimeThatItHasRun$/^permits$",
+	},
 }
