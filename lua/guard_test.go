@@ -233,3 +233,16 @@ func TestAServerThatIsTooYoungConfirmsNoGrantOfAnEarlierRequest(t *testing.T) {
 	require.ErrorContains(t, err, "RESTARTED 86400 s ago")
 	require.Equal(t, int64(1), f.run(narrow(up-time.Second)))
 }
+
+// A server that may have forgotten that a hold was ended by force does not say that it was not.
+func TestAServerThatIsTooYoungDoesNotKnowWhatWasEndedByForce(t *testing.T) {
+	t.Parallel()
+	const up = 24 * time.Hour // of a server that stands still
+	f := freeze(t)
+	asks := func(d time.Duration) lua.Call { return lua.Forced{Keys: orders, Hold: mine, Guard: d}.Call() }
+	_, err := asks(up+time.Second).Run(bg, f.client)
+	require.ErrorContains(t, err, "RESTARTED 86400 s ago")
+	require.Equal(t, int64(0), f.run(asks(up-time.Second)))
+	f.run(lua.Force{Keys: orders, Hold: mine, Life: marked}.Call())
+	require.Equal(t, int64(1), f.run(asks(up+time.Second)), "what it remembers counts")
+}

@@ -133,4 +133,12 @@ var lockEndMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestForceIsToldThoughTheOperatorsGuardKeepsTheNodesOut$",
 	},
+	{
+		Name:    "a server that may have forgotten it says that nothing was ended by force",
+		File:    "lua/forced.lua",
+		Old:     "return ARGV[2] and guard(ARGV[2]) or 0",
+		New:     "return ARGV[2] and 0 or 0",
+		Package: "lua",
+		Tests:   "^TestAServerThatIsTooYoungDoesNotKnowWhatWasEndedByForce$",
+	},
 }
