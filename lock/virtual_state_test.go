@@ -352,3 +352,16 @@ func TestForceUnlockThatAQuorumDoesNotConfirmFails(t *testing.T) {
 		each(w.quorum(), func(n *virtual.Node) { n.Refuse(nil) })
 	})
 }
+
+// What is left of a hold of this process, which nodes have forgotten, ends by force as well.
+func TestForceUnlockTellsOfAHoldOfItsOwnProcessThatAMinorityHas(t *testing.T) {
+	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+		m := w.process().mutex()
+		l := w.lock(m)
+		each(w.quorum(), func(n *virtual.Node) { n.Memory().Del(keys.Lock) })
+		found, err := m.ForceUnlock(bg)
+		require.NoError(t, err)
+		require.True(t, found)
+		require.Equal(t, lock.ReasonForced, reasonOf(t, l, l.Err()))
+	})
+}

@@ -141,4 +141,13 @@ var lockEndMutants = []Mutant{
 		Package: "lua",
 		Tests:   "^TestAServerThatIsTooYoungDoesNotKnowWhatWasEndedByForce$",
 	},
+	{
+		Name: "what a minority has of a hold of this process is no hold that was ended",
+		File: "lock/force.go",
+		Old: `		ended = ended || found > 0
+`,
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestForceUnlockTellsOfAHoldOfItsOwnProcessThatAMinorityHas$",
+	},
 }
