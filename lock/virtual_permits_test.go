@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -744,5 +745,68 @@ func TestACrowdThatFitsIsLetInAtOnce(t *testing.T) {
 		}
 		grants := waves * len(processes) * crowd * len(w.nodes)
 		require.LessOrEqual(t, w.commands(runs(lua.PermitFence{})), 3*grants)
+	})
+}
+
+// Nodes that gave other slots do not know the token of a hold on its own: others may get those slots without them.
+func TestATokenIsKnownWhereTheHoldHasItsSlots(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		last := w.nodes[2]
+		client := virtual.NewHost(w.nodes).Clients(t)[2]
+		_, err := lua.PermitAcquire{
+			Permit: lua.Permit{Fair: lua.Fair{Keys: keys}}, Hold: "other:1" + lua.PermitMark(1, 2), TTL: time.Hour, Retention: time.Hour,
+		}.Call().Run(bg, client)
+		require.NoError(t, err)
+		for i, counted := range []string{"100", "200", "200"} {
+			require.NoError(t, w.nodes[i].Memory().Set(keys.Token(), counted))
+		}
+		permit, err := w.process().permits(2).TryAcquire(bg, 1)
+		require.NoError(t, err)
+		require.Equal(t, []int{0}, permit.Slots())
+		require.Equal(t, "0", slots(t, last, "other:1"+lua.PermitMark(1, 2)))
+		for _, n := range w.nodes[:2] {
+			counter, err := n.Memory().Get(keys.Token())
+			require.NoError(t, err)
+			known, err := strconv.ParseInt(counter, 10, 64)
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, known, permit.Token(), n.Addr())
+		}
+		require.NoError(t, permit.Release(bg))
+	})
+}
+
+// slots are those that a hold has on a node.
+func slots(t *testing.T, n *virtual.Node, hold string) string {
+	t.Helper()
+	_, slots, _ := strings.Cut(n.Memory().HGet(keys.Slots(), hold), " ")
+	return slots
+}
+
+// Nodes that do not answer are not asked again and again to confirm a token.
+func TestATokenThatNodesDoNotConfirmIsAskedForOnce(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		fences := runs(lua.PermitFence{})
+		for i, n := range w.nodes {
+			require.NoError(t, n.Memory().Set(keys.Token(), strconv.Itoa(100*(i+1))))
+			n.Refuse(fences)
+		}
+		_, err := w.process().permits(1).TryAcquire(bg, 1)
+		require.ErrorIs(t, err, lock.ErrNoQuorum)
+		require.Equal(t, len(w.nodes), w.commands(fences))
+	})
+}
+
+// Whoever is refused permits that one hold has on a quorum of nodes need not ask twice.
+func TestPermitsThatAQuorumSaysAreInUseAreAskedForOnce(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		held, err := w.process().permits(1).TryAcquire(bg, 1)
+		require.NoError(t, err)
+		synctest.Wait()
+		start := w.commands(permitAcquireRuns)
+		_, err = w.process().permits(1).TryAcquire(bg, 1)
+		require.ErrorIs(t, err, lock.ErrLocked)
+		synctest.Wait()
+		require.LessOrEqual(t, w.commands(permitAcquireRuns)-start, len(w.nodes))
+		require.NoError(t, held.Release(bg))
 	})
 }

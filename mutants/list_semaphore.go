@@ -1090,4 +1090,32 @@ var semaphoreMutants = []Mutant{
 		Package: "semaphore",
 		Tests:   "^TestInspectTellsWhatAQuorumHas$",
 	},
+	{
+		Name:    "a token counts where the hold has other slots",
+		File:    "lock/attempt.go",
+		Old:     "if granted.Token == token && granted.Slots == slots {",
+		New:     "if granted.Token == token && (granted.Slots == slots || true) {",
+		Package: "lock",
+		Tests:   "^TestATokenIsKnownWhereTheHoldHasItsSlots$",
+	},
+	{
+		Name:    "nodes that do not confirm a token of permits are asked again and again",
+		File:    "lock/slots.go",
+		Old:     "if known < token || tries == maxFences {",
+		New:     "if tries == maxFences {",
+		Package: "lock",
+		Tests:   "^TestATokenThatNodesDoNotConfirmIsAskedForOnce$",
+	},
+	{
+		Name: "a holder that a quorum names may be a rival for permits",
+		File: "lock/deny.go",
+		Old: `			return nil
+		}
+		named = append`,
+		New: `			named = append(named, id)
+		}
+		named = append`,
+		Package: "lock",
+		Tests:   "^TestPermitsThatAQuorumSaysAreInUseAreAskedForOnce$",
+	},
 }
