@@ -491,3 +491,19 @@ func TestATryTogetherOfNoLockIsRefused(t *testing.T) {
 		w.requireFree(m)
 	})
 }
+
+// Nor do they wait longer for nodes that are to take back what they have granted.
+func TestTriesTogetherThatGiveBackReturnWithinASecond(t *testing.T) {
+	inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+		p := w.process(lock.WithNodeTimeout(10 * time.Second))
+		each(w.quorum(), (*virtual.Node).Pause)
+		defer each(w.nodes, (*virtual.Node).Resume)
+		time.AfterFunc(tryBound/2, w.nodes[0].Pause) // it has granted all by then
+		require.LessOrEqual(t, took(func() {
+			_, errs := lock.TryTogether(bg, several(p, 3)...)
+			for _, err := range errs {
+				require.ErrorIs(t, err, lock.ErrNoQuorum)
+			}
+		}), tryBound)
+	})
+}

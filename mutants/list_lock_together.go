@@ -154,4 +154,13 @@ var trialMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestTriesTogetherOfAClosedClient$",
 	},
+	{
+		Name: "tries together wait for a whole node timeout until their grants are given back",
+		File: "lock/trial.go",
+		Old: `	t.tenure.brief = true
+`,
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestTriesTogetherThatGiveBackReturnWithinASecond$",
+	},
 }
