@@ -49,3 +49,11 @@ func TestAReleaseThatIsHeardWakesTheHead(t *testing.T) {
 		})
 	}
 }
+
+// Whatever has made it somebody's turn is one subject. That somebody waits behind it is another: nodes that say so say
+// nothing of a turn.
+func TestSubjectsOfMessages(t *testing.T) {
+	require.Equal(t, "own:1", subject("own:1 other:2"))
+	require.Equal(t, subject("own:1 other:3"), subject("own:1 other:2"))
+	require.NotEqual(t, subject("own:1 other:2"), subject("own:1 "+writerWaits))
+}

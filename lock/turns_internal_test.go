@@ -546,3 +546,35 @@ func TestARunHasTheOrderOfItsPlaces(t *testing.T) {
 	require.Equal(t, second, held.lineUp(grant))
 	require.Equal(t, []*place{second, first}, held.run.next)
 }
+
+// Those that have permits at the same time share the microseconds: together they reserve no more tokens than a node's
+// clock counts.
+func TestTenuresOfPermitsShareTheMicroseconds(t *testing.T) {
+	withTime(t, slotted, func(t *testing.T, ct *contest) {
+		e := &engine{client: ct.client, order: slotted, shared: permit{}, numbered: permit{}}
+		one := &tenure{engine: e, contest: ct, numbering: new(numbering), since: time.Now()}
+		ct.reads = []*tenure{one, new(tenure)}
+		time.Sleep(10 * time.Microsecond)
+		last := one.reserve.begin(one, time.Now())
+		require.Equal(t, int64(5), last-one.after)
+	})
+}
+
+// Only leases with the same settings are within one tenure.
+func TestLeasesWithOtherSettingsAreNotTheSame(t *testing.T) {
+	plain := settings{ttl: time.Minute, renew: true}
+	require.True(t, plain.same(&settings{ttl: time.Minute, renew: true, maxHold: time.Hour}))
+	for name, change := range map[string]func(*settings){
+		"fixed":    func(s *settings) { s.renew = false },
+		"apart":    func(s *settings) { s.apart = true },
+		"TTL":      func(s *settings) { s.ttl++ },
+		"note":     func(s *settings) { s.note = "export" },
+		"rest":     func(s *settings) { s.rest = 1 },
+		"min hold": func(s *settings) { s.minHold = 1 },
+	} {
+		other := plain
+		change(&other)
+		require.False(t, plain.same(&other), name)
+		require.False(t, other.same(&plain), name)
+	}
+}

@@ -913,4 +913,33 @@ else`,
 		Package: "lua",
 		Tests:   "^TestARestorationIsNoDowngrade$",
 	},
+	{
+		Name:    "readers with another rest are within one tenure",
+		File:    "lock/sharing.go",
+		Old:     " && s.rest == other.rest &&",
+		New:     " &&",
+		Package: "lock",
+		Tests:   "^TestLeasesWithOtherSettingsAreNotTheSame$",
+	},
+	{
+		Name: "that a writer waits is the same news as a turn",
+		File: "lock/hear.go",
+		Old: `		return message
+	}
+	return id`,
+		New: `		return id
+	}
+	return id`,
+		Package: "lock",
+		Tests:   "^TestSubjectsOfMessages$",
+	},
+	{
+		Name: "a downgrade that no node confirmed is told with the next regular renewal",
+		File: "lock/downgrade.go",
+		Old: `		h.renewNow()
+		return h.wrap("downgrade", err)`,
+		New:     `		return h.wrap("downgrade", err)`,
+		Package: "readwrite",
+		Tests:   "^TestADowngradeThatNoNodeConfirmedIsToldSoon$",
+	},
 }

@@ -1118,4 +1118,12 @@ var semaphoreMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestPermitsThatAQuorumSaysAreInUseAreAskedForOnce$",
 	},
+	{
+		Name:    "each of several tenures of permits reserves a token for every microsecond",
+		File:    "lock/reserve.go",
+		Old:     "r.lot = max(1, r.lot/int64(max(1, len(ct.reads)))) // all",
+		New:     "_ = ct // all",
+		Package: "lock",
+		Tests:   "^TestTenuresOfPermitsShareTheMicroseconds$",
+	},
 }

@@ -533,6 +533,26 @@ func TestANodeThatMissedTheDowngradeIsToldLater(t *testing.T) {
 	})
 }
 
+// Nodes that did not confirm a downgrade are told again soon: as long as they have not heard of it, nobody else may read.
+func TestADowngradeThatNoNodeConfirmedIsToldSoon(t *testing.T) {
+	inBubbles(t, func(t *testing.T, b *bubble) {
+		m, other := b.mutex(t), b.mutex(t)
+		writing := must(t, m.Lock)
+		reading, err := m.RLock(writing.Context(bg))
+		require.NoError(t, err)
+		for _, n := range b.nodes {
+			n.Refuse(func(args []string) bool { return slices.Contains([]string{"EVALSHA", "EVAL"}, args[0]) })
+		}
+		require.ErrorIs(t, writing.Unlock(bg), lock.ErrNoQuorum)
+		for _, n := range b.nodes {
+			n.Refuse(nil)
+		}
+		time.Sleep(3 * time.Second) // no renewal is due yet
+		unlock(t, must(t, other.TryRLock))
+		unlock(t, reading)
+	})
+}
+
 // One of a process may read for no longer than its own settings say, while others of it go on.
 func TestOneOfThoseWhoShareMayEndAlone(t *testing.T) {
 	inBubbles(t, func(t *testing.T, b *bubble) {
