@@ -317,6 +317,22 @@ func TestWatchGoesOnAfterAnOutage(t *testing.T) {
 	})
 }
 
+// Whoever begins to watch is told at once if too few nodes can tell.
+func TestWatchTellsAtOnceThatItCannotTell(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		ctx, stop := context.WithCancel(bg)
+		observer := w.candidate("")
+		observer.Silence(true)
+		changes, over := watch(ctx, observer.Election)
+		time.Sleep(300 * time.Millisecond) // the node timeout, and a little
+		all := changes()
+		require.Len(t, all, 1)
+		require.ErrorIs(t, all[0].err, lock.ErrNoQuorum)
+		stop()
+		<-over
+	})
+}
+
 func TestWatchEndsWithTheLoop(t *testing.T) {
 	inWorlds(t, func(t *testing.T, w *world) {
 		seen := 0

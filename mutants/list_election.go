@@ -210,4 +210,12 @@ var electionMutants = []Mutant{
 		Package: "election",
 		Tests:   "^TestWatchForgetsAnOutageThatIsOver$",
 	},
+	{
+		Name:    "an outage at the beginning of a watch is told later",
+		File:    "election/leader.go",
+		Old:     "seen != unknown || unsure == unsureFor || told == untold",
+		New:     "seen != unknown || unsure == unsureFor",
+		Package: "election",
+		Tests:   "^TestWatchTellsAtOnceThatItCannotTell$",
+	},
 }
