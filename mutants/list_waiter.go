@@ -423,4 +423,14 @@ var waiterMutants = []Mutant{
 		Package: "waiter",
 		Tests:   "^TestANameIsKeptForThoseWhoStay$",
 	},
+	{
+		Name: "each refusal of what is tried again is logged as a warning",
+		File: "waiter/reader.go",
+		Old: `		if l.refused.times == 0 {
+`,
+		New: `		if l.refused.times >= 0 {
+`,
+		Package: "waiter",
+		Tests:   "^TestARefusalIsLoggedOnce$",
+	},
 }

@@ -1,12 +1,14 @@
 package waiter
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -138,6 +140,23 @@ func TestARefusalWithoutACommandIsThatOfAConnection(t *testing.T) {
 	require.True(t, l.failed(refusal{}))
 	require.True(t, isReady(), "what was heard before is heard on")
 	require.False(t, l.failed(errors.New("connection reset")))
+}
+
+// A server that goes on refusing is logged once, until nothing is refused any more: what it refuses is tried again and again.
+func TestARefusalIsLoggedOnce(t *testing.T) {
+	l, _, _ := oneLine(t)
+	var log bytes.Buffer
+	l.logger = slog.New(slog.NewTextHandler(&log, nil))
+	for n := 1; n <= 2; n++ {
+		for range 3 {
+			l.refused.sent("orders")
+			l.failed(refusal{})
+			l.failed(errors.New("connection reset"))
+			l.refused.take(l.wanted, time.Now().Add(time.Hour))
+		}
+		require.Equal(t, n, strings.Count(log.String(), "level=WARN"))
+		l.refused.confirm("orders")
+	}
 }
 
 // A dial that takes too long is no silence of a connection.
