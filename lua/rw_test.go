@@ -372,13 +372,24 @@ func TestOneThatWaitsToWriteIsNotTheNextWhileOthersRead(t *testing.T) {
 	require.Equal(t, []any{int64(0), writer}, f.run(rwBeat(writer)))
 }
 
-// Under a guard, one that reads gets no token from before the start of the server either.
-func TestAGuardHasTokensOfThoseWhoReadSkip(t *testing.T) {
+// Under a guard, nobody gets a token from before the start of the server, to read or to write.
+func TestAGuardHasTokensSkip(t *testing.T) {
+	t.Parallel()
+	for _, hold := range []string{reader, writer} {
+		f := freeze(t)
+		require.NoError(t, f.client.Set(bg, orders.Token(), 7, 0).Err()) // of an old snapshot
+		call := lua.RWAcquire{RW: rw, Hold: hold, TTL: ttl, Retention: kept, Guard: time.Minute}.Call()
+		require.Greater(t, f.rw(call).Token, int64(1e14), hold)
+	}
+}
+
+// The floor of one that writes is kept for as long as its hold, and not for ever: it may never be released.
+func TestAFloorLivesAsLongAsItsHold(t *testing.T) {
 	t.Parallel()
 	f := freeze(t)
-	require.NoError(t, f.client.Set(bg, orders.Token(), 7, 0).Err()) // of an old snapshot
-	call := lua.RWAcquire{RW: rw, Hold: reader, TTL: ttl, Retention: kept, Guard: time.Minute}.Call()
-	require.Greater(t, f.rw(call).Token, int64(1e14))
+	f.run(rwTry(writer))
+	require.Equal(t, "0", f.client.HGet(bg, line.Keys.Waiters(), writer+" floor").Val())
+	require.GreaterOrEqual(t, f.memory.TTL(line.Keys.Waiters()), ttl)
 }
 
 // A grant to read keeps the counter.

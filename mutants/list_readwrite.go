@@ -834,7 +834,7 @@ var readwriteMutants = []Mutant{
 		Old:     "if token and token > 1 and token >= least then",
 		New:     "if token and token > 1 then",
 		Package: "lua",
-		Tests:   "^TestAGuardHasTokensOfThoseWhoReadSkip$",
+		Tests:   "^TestAGuardHasTokensSkip$",
 	},
 	{
 		Name: "the counter ends while others read",
@@ -941,5 +941,24 @@ else`,
 		New:     `		return h.wrap("downgrade", err)`,
 		Package: "readwrite",
 		Tests:   "^TestADowngradeThatNoNodeConfirmedIsToldSoon$",
+	},
+	{
+		Name:    "under a guard one that writes gets a token of a snapshot",
+		File:    "lua/rw_acquire.lua",
+		Old:     "local token, problem, fresh = mint(KEYS[2], least, ARGV[3])",
+		New:     "local token, problem, fresh = mint(KEYS[2], 0, ARGV[3])",
+		Package: "lua",
+		Tests:   "^TestAGuardHasTokensSkip$",
+	},
+	{
+		Name: "a floor without a TTL",
+		File: "lua/rw_acquire.lua",
+		Old: `      outlive(KEYS[5], ARGV[2])
+    end
+  else`,
+		New: `    end
+  else`,
+		Package: "lua",
+		Tests:   "^TestAFloorLivesAsLongAsItsHold$",
 	},
 }
