@@ -10,6 +10,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
 )
 
 const retention = time.Hour
@@ -47,6 +48,45 @@ func TestCounterThatWasRaisedIsGoneAfterItsRetentionToo(t *testing.T) {
 		time.Sleep(retention)
 		each(w.nodes, func(n *virtual.Node) { require.Empty(t, n.Keys(), "nothing lives for ever") })
 	})
+}
+
+// The second round states the request that was granted, as a late yield of an earlier one would take the token back, and
+// the guard, as a server that was restarted may have an old grant.
+func TestTheSecondRoundStatesTheRequestAndTheGuard(t *testing.T) {
+	for kind, c := range map[string]struct {
+		fence func([]string) bool
+		round int // where it stands in the command, from the end
+	}{
+		"fair":   {runs(lua.Fence{}), 2},
+		"permit": {runs(lua.PermitFence{}), 3},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{3}, func(t *testing.T, w *world) {
+				guard := lock.WithRestartGuard(time.Minute)
+				first, second := w.process(guard).lockOf(kind), w.process(guard).lockOf(kind)
+				time.Sleep(time.Minute + 2*time.Second) // the nodes are old enough
+				held := w.lock(first)
+				waiting := wait(bg, second)
+				time.Sleep(time.Second)
+				for i, n := range w.nodes { // each mints another token
+					require.NoError(t, n.Memory().Set(keys.Token(), strconv.FormatInt(held.Token()+int64(10*(1+i)), 10)))
+				}
+				before := w.commands(c.fence)
+				require.NoError(t, held.Unlock(bg))
+				require.NoError(t, await(t, waiting).err)
+				synctest.Wait()
+				require.Equal(t, before+len(w.nodes), w.commands(c.fence))
+				for _, n := range w.nodes {
+					all := n.Commands(c.fence)
+					args := all[len(all)-1].Args
+					require.Equal(t, "60000", args[len(args)-1], "the guard, in milliseconds")
+					round, err := strconv.Atoi(args[len(args)-c.round])
+					require.NoError(t, err)
+					require.Positive(t, round)
+				}
+			})
+		})
+	}
 }
 
 func TestCounterIsKeptForADayByDefault(t *testing.T) {
