@@ -164,3 +164,24 @@ func TestAMarkHasABound(t *testing.T) {
 	held.made = time.Now().Add(-time.Hour)
 	require.Equal(t, longestMark, held.voids(true))
 }
+
+// Who waits under a new id has no place on the nodes until it has asked, so those who read and come meanwhile do not follow it:
+// they might go past one who writes.
+func TestNobodyFollowsOneThatIsRenamed(t *testing.T) {
+	void, _ := written(t, "own:1")
+	c := void.engine.client
+	ct := c.contest(contestKey{"lock:{orders}", shared})
+	p := comes(t.Context(), ct, void.engine)
+	p.id = void.id
+	c.queuers[void.id] = p
+	q := &queuer{call: p.call, place: p, tenure: void}
+	require.True(t, q.rename())
+	require.True(t, p.closed)
+	require.NotEqual(t, void, q.tenure)
+	require.Equal(t, map[string]*place{q.tenure.id: p}, c.queuers)
+	require.Equal(t, q.tenure.id, p.id)
+
+	p.lease = new(Lease) // it has had its turn meanwhile
+	require.False(t, q.rename())
+	require.Equal(t, q.tenure.id, p.id)
+}

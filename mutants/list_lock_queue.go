@@ -3,6 +3,14 @@ package main
 // lockQueueMutants are bugs in waiting for a turn on the nodes.
 var lockQueueMutants = []Mutant{
 	{
+		Name:    "one that is renamed is followed past a writer",
+		File:    "lock/ask.go",
+		Old:     "	p.id, p.closed = renamed.id, true",
+		New:     "	p.id = renamed.id",
+		Package: "lock",
+		Tests:   "^TestNobodyFollowsOneThatIsRenamed$",
+	},
+	{
 		Name: "a head looks for whatever was told last",
 		File: "lock/queue.go",
 		Old: `in := func(d time.Duration) {
