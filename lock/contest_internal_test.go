@@ -26,7 +26,7 @@ func (w way) Mark() string { return "" }
 func newCore() *core {
 	return &core{
 		id: "own", contests: make(map[contestKey]*contest), queuers: make(map[string]*place), shared: make(map[string]*tenure),
-		closing: make(chan struct{}), idle: make(chan struct{}), begun: func() {},
+		closing: make(chan struct{}), idle: make(chan struct{}), begun: func() {}, retention: 24 * time.Hour,
 	}
 }
 

@@ -98,7 +98,7 @@ func (e *engine) suits(h *hold) error {
 			return fmt.Errorf("the owner already has %d of its permits, and asks for %d", has, wants)
 		}
 	}
-	return nil
+	return e.client.checkKey(h.engine.set.extended(e.set.ttl)) // the hold has its first lock's rest
 }
 
 // upgrades reports whether e writes, and the owner of h only reads. Called with h.mu held.

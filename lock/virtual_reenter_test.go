@@ -57,6 +57,21 @@ func TestReentryEndsWithWhatItsHoldIsValidFor(t *testing.T) {
 	})
 }
 
+// The key of a hold lives for the rest of the lock that was taken first, and for the TTL of whichever re-enters.
+func TestReentryIsRefusedWithWhichTheKeyWouldOutliveTheGuard(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		p := w.process(lock.WithRestartGuard(time.Minute))
+		time.Sleep(time.Minute + 2*time.Second) // the nodes are old enough
+		outer := w.lock(p.mutex(lock.WithTTL(30*time.Second), lock.WithRest(20*time.Second)))
+		_, err := p.mutex(lock.WithTTL(50 * time.Second)).Lock(outer.Context(bg))
+		require.ErrorContains(t, err, "the key would live for 1m10s (TTL or min hold, plus rest), longer than the restart guard of 1m0s")
+		inner, err := p.mutex(lock.WithTTL(40 * time.Second)).Lock(outer.Context(bg))
+		require.NoError(t, err)
+		require.NoError(t, inner.Unlock(bg))
+		require.NoError(t, outer.Unlock(bg))
+	})
+}
+
 // The watchdog may be late; the clock is not.
 func TestReentryLooksAtTheClock(t *testing.T) {
 	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {

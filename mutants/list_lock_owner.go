@@ -3,6 +3,14 @@ package main
 // lockOwnerMutants are bugs in owners, and locking again.
 var lockOwnerMutants = []Mutant{
 	{
+		Name:    "a re-entry has the key outlive the guard",
+		File:    "lock/reenter.go",
+		Old:     "return e.client.checkKey(h.engine.set.extended(e.set.ttl))",
+		New:     "return e.client.checkKey(e.set.extended(e.set.ttl))",
+		Package: "lock",
+		Tests:   "^TestReentryIsRefusedWithWhichTheKeyWouldOutliveTheGuard$",
+	},
+	{
 		Name:    "an owner outlives its last hold",
 		File:    "lock/owner.go",
 		Old:     "if o.holds--; o.holds == 0 && !o.lasting {",
