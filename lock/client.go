@@ -38,7 +38,8 @@ type closing struct {
 }
 
 // Close releases all held locks, ends every waiting Lock with [ErrClosed], and stops and joins
-// everything that the client started. Leases end with [ErrReleased], which is also an ErrClosed. It
+// everything that the client started, except what a silent server holds up of a [List], or of a question
+// for the servers of a Cluster. Leases end with [ErrReleased], which is also an ErrClosed. It
 // never closes the nodes' clients. It does not wait for the work under the leases, whose contexts it
 // ends: others can have the locks while that work still cleans up. End the work before, or use
 // [Client.Shutdown]. A second Close waits for what the first one does at the nodes, and returns nil.

@@ -154,7 +154,7 @@ var redlockClusterMutants = []Mutant{
 		Tests:   "^TestACommandIsRedirectedToAServerThatWasGone$",
 	},
 	{
-		Name:    "who was never met is not replaced",
+		Name:    "a command for a closed client that was never reached fails",
 		File:    "redlock/redirect.go",
 		Old:     "	if n.of == nil || !errors.Is(err, redis.ErrClosed) {",
 		New:     "	if true {",
@@ -164,8 +164,8 @@ var redlockClusterMutants = []Mutant{
 	{
 		Name:    "a Cluster is asked for its masters once",
 		File:    "internal/cluster/masters.go",
-		Old:     "		case <-late.C:\n",
-		New:     "",
+		Old:     "			if asked < most {",
+		New:     "			if asked < min(most, 0) {",
 		Package: "redlock",
 		Tests:   "^TestAClusterIsMetThoughAServerThatItIsKnownByIsGone$",
 	},
@@ -176,5 +176,21 @@ var redlockClusterMutants = []Mutant{
 		New:     "within(context.Background(), s.node.patience(),",
 		Package: "redlock",
 		Tests:   "^TestCloseDoesNotWaitForASilentReplica$",
+	},
+	{
+		Name:    "a question for the masters that fails is the last one",
+		File:    "internal/cluster/masters.go",
+		Old:     "			if failed == asked {",
+		New:     "			if true {",
+		Package: "redlock",
+		Tests:   "^TestAClusterThatIsFarIsMetByAClientWithOneConnection$",
+	},
+	{
+		Name:    "who tells the masters is asked again meanwhile",
+		File:    "internal/cluster/masters.go",
+		Old:     "		most = 1\n",
+		New:     "",
+		Package: "redlock",
+		Tests:   "^TestAHandshakeWithAClusterThatNobodyTellsOfFailsAfterSomeSeconds$",
 	},
 }

@@ -310,7 +310,19 @@ func TestAClusterIsMetThoughAServerThatItIsKnownByIsGone(t *testing.T) {
 	}
 }
 
-// A client may have to wait for a replica, too, for as long as it was configured to. Nobody waits for that.
+// A client that may have one connection has none for a second question while the first is under way.
+func TestAClusterThatIsFarIsMetByAClientWithOneConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		nodes := virtual.StartN(t, 1)
+		virtual.NewCluster(nodes)
+		nodes[0].SetDelay(75*time.Millisecond, 75*time.Millisecond)
+		client := virtual.NewHost(nodes).Cluster(t, func(o *redis.ClusterOptions) { o.MaxActiveConns = 1 })
+		g := groupOf(t, timeout, []redis.UniversalClient{client})
+		require.NoError(t, g.Handshake(bg))
+	})
+}
+
+// A client may have to wait for a replica, too, for as long as it was configured to. Close does not.
 func TestCloseDoesNotWaitForASilentReplica(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _, nodes := replicated(t, 2)

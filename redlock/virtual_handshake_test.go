@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,9 +67,12 @@ func TestAHandshakeWithSilentNodesFailsAfterSomeSeconds(t *testing.T) {
 // A client of a Cluster waits for whoever is to tell the masters, a silent Sentinel for instance, for longer than for a node.
 func TestAHandshakeWithAClusterThatNobodyTellsOfFailsAfterSomeSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int32
 		client := redis.NewClusterClient(&redis.ClusterOptions{
 			Addrs: []string{"sentinel:26379"},
 			ClusterSlots: func(context.Context) ([]redis.ClusterSlot, error) {
+				require.Equal(t, int32(1), asked.Add(1), "it need not be safe for concurrent use")
+				defer asked.Add(-1)
 				time.Sleep(5 * time.Second) // it heeds no context
 				return nil, errors.New("all sentinels are unreachable")
 			},

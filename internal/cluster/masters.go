@@ -16,12 +16,14 @@ type Client interface {
 
 const (
 	askAgain = 200 * time.Millisecond // how long a question for the masters may take before there is another one
-	maxAsked = 16                     // how many there are at most
+	maxAsked = 10                     // how many there are at most
 )
 
 // Masters asks a Cluster for its masters, until ctx ends. Its client asks one server after the other, in random order. If the
 // first one is a machine that is gone, it dials that for as long as ctx allows, and asks no other. So as long as there is no
-// answer, it is asked again and again, each time in an order of its own, and the first answer counts.
+// answer, it is asked again, each time in an order of its own, and the first answer counts. An error counts if nothing else
+// may come: the client may have no more connections for another question. A user's own function that tells the masters is
+// called once.
 //
 // A question that is not answered yet goes on without its caller: a client that is reading does not heed the context.
 func Masters(ctx context.Context, client Client) ([]*redis.Client, error) {
@@ -46,19 +48,37 @@ func Masters(ctx context.Context, client Client) ([]*redis.Client, error) {
 		case <-ctx.Done():
 		}
 	}
+	most := maxAsked
+	if c, is := client.(*redis.ClusterClient); is && c.Options().ClusterSlots != nil {
+		most = 1
+	}
 	late := time.NewTicker(askAgain)
 	defer late.Stop()
-	for asked := 0; ; {
-		if asked < maxAsked {
-			asked++
-			go ask()
-		}
+	go ask()
+	asked, failed := 1, 0
+	var first error
+	for {
 		select {
 		case a := <-answers:
-			return a.masters, a.err
+			if a.err == nil {
+				return a.masters, nil
+			}
+			if failed++; first == nil {
+				first = a.err
+			}
+			if failed == asked {
+				return nil, first
+			}
 		case <-late.C:
+			if asked < most {
+				asked++
+				go ask()
+			}
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			if first == nil {
+				first = ctx.Err()
+			}
+			return nil, first
 		}
 	}
 }
