@@ -532,8 +532,8 @@ var commandMutants = []Mutant{
 	{
 		Name:    "doctor tries a master with names of others",
 		File:    "cmd/holdfast/doctor_try.go",
-		Old:     "		case master.Options().Addr == address:",
-		New:     "		case master != nil:",
+		Old:     "master.Options().Addr != address {",
+		New:     "master == nil {",
 		Package: "cmd/holdfast",
 		Tests:   "^TestDoctorBlamesTheMasterOfAClusterThatIsFull$",
 	},

@@ -106,7 +106,7 @@ func (a *app) locks(servers []server, options ...lock.ClientOption) (*lock.Clien
 	case a.guard < 0:
 		return nil, usagef("--restart-guard %v is negative", a.guard)
 	case 0 < a.guard && a.guard < minGuard:
-		return nil, usagef("--restart-guard %v is too short: it must be at least the longest TTL, or minimum hold, in use", a.guard)
+		return nil, usagef("--restart-guard %v is too short: it must be at least as long as any lock's key can live (TTL or minimum hold, plus rest)", a.guard)
 	case a.guard > maxDuration:
 		return nil, usagef("--restart-guard %v is more than ten years", a.guard)
 	}

@@ -150,7 +150,7 @@ func (x *examination) together(ctx context.Context, a *app, all, reachable []ser
 	}
 	if forgets && a.guard == 0 {
 		x.Findings = append(x.Findings, finding{advice, "a server that restarts may forget who has a lock: give --restart-guard, " +
-			"and lock.WithRestartGuard in programs, at least the longest TTL, or minimum hold, in use; or set appendonly yes and appendfsync always"})
+			"and lock.WithRestartGuard in programs, at least as long as any lock's key can live (TTL or minimum hold, plus rest); or set appendonly yes and appendfsync always"})
 	}
 }
 

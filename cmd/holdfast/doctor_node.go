@@ -38,7 +38,7 @@ type nodeExam struct {
 	EvictionPolicy string     `json:"evictionPolicy,omitempty"`
 	Findings       []finding  `json:"findings"`
 
-	grants bool // a lock was taken and given back, by whichever of a Cluster's masters
+	grants bool // a lock was taken and given back
 }
 
 type roundTrip struct {

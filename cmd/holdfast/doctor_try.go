@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -55,34 +56,51 @@ func (a *app) tryBriefly(ctx context.Context, s server, e *nodeExam) {
 }
 
 // maxNames bounds the names that are thought of: a master may have few slots.
-const maxNames = 20_000
+const maxNames = 200_000
 
-// trialName returns a name that nobody else uses, and the server that tells about it. Of a Cluster, that is the master at
-// address: with a name of another one, what is wrong with that would be found here. has is false if there is no such
-// name: a prefix with a hash tag puts all of them into one slot.
-func (a *app) trialName(ctx context.Context, s server, address string) (name string, holder redis.UniversalClient, has bool) {
+// trialNames returns as many names that nobody else uses, and the server that tells about them. Of a Cluster, that is the
+// master at address: with names of another one, what is wrong with that would be found here. There are none if it has
+// next to no slots, or if a prefix with a hash tag puts all names into another slot.
+func (a *app) trialNames(ctx context.Context, s server, address string, many int) (names []string, holder redis.UniversalClient) {
 	c, is := s.client.(*redis.ClusterClient)
+	holder = s.client
 	for range maxNames {
-		name = "holdfast-doctor-" + uuid.NewString()
-		keys, err := lua.NewKeys(a.prefix, name)
-		if err != nil || !is {
-			return name, s.client, true // if it is no name, taking it will tell
+		name := "holdfast-doctor-" + uuid.NewString()
+		if keys, err := lua.NewKeys(a.prefix, name); err == nil && is { // else taking it will tell
+			master, err := c.MasterForKey(ctx, keys.Lock)
+			if err == nil && master.Options().Addr != address {
+				if strings.Contains(a.prefix, "{") {
+					break
+				}
+				continue
+			}
+			if err == nil {
+				holder = master
+			}
 		}
-		switch master, err := c.MasterForKey(ctx, keys.Lock); {
-		case err != nil:
-			return name, s.client, true
-		case master.Options().Addr == address:
-			return name, master, true
+		if names = append(names, name); len(names) == many {
+			return names, holder
 		}
 	}
-	return "", nil, false
+	return nil, nil
 }
 
 // try does with one server what locks do, so that a missing right is found before somebody needs it.
 func (a *app) try(ctx context.Context, s server, e *nodeExam) {
-	last, holder, has := a.trialName(ctx, s, e.Address)
-	if !has {
-		return // nobody locks anything there
+	trials := []struct {
+		what string
+		do   func(c *lock.Client, name string) error
+	}{
+		{"a mutex", func(c *lock.Client, name string) error { return tryLock(ctx, reentrant.New(c, name)) }},
+		{"a fair mutex", func(c *lock.Client, name string) error { return tryLock(ctx, fair.New(c, name)) }},
+		{"a place in a queue", func(c *lock.Client, name string) error { return tryQueue(ctx, fair.New(c, name)) }},
+		{"a read-write lock", func(c *lock.Client, name string) error { return tryLock(ctx, readwrite.New(c, name)) }},
+		{"a read lock", func(c *lock.Client, name string) error { return tryLock(ctx, readwrite.New(c, name).RLocker()) }},
+		{"a semaphore", func(c *lock.Client, name string) error { return tryPermit(ctx, semaphore.New(c, name, 2)) }},
+	}
+	names, holder := a.trialNames(ctx, s, e.Address, len(trials)+1)
+	if names == nil {
+		return
 	}
 	c, err := a.locks([]server{s}, lock.WithNodeTimeout(patience), lock.WithTTL(tryTTL), lock.WithTokenRetention(tryRetention), lock.WithRestartGuard(0))
 	if err != nil {
@@ -90,28 +108,14 @@ func (a *app) try(ctx context.Context, s server, e *nodeExam) {
 		return
 	}
 	defer bounded(shutTime, func() { _ = c.Close() }) // its locks have been given back
-	name := func() string {
-		name, _, _ := a.trialName(ctx, s, e.Address)
-		return name
-	}
-	for _, t := range []struct {
-		what string
-		do   func() error
-	}{
-		{"a mutex", func() error { return tryLock(ctx, reentrant.New(c, name())) }},
-		{"a fair mutex", func() error { return tryLock(ctx, fair.New(c, name())) }},
-		{"a place in a queue", func() error { return tryQueue(ctx, fair.New(c, name())) }},
-		{"a read-write lock", func() error { return tryLock(ctx, readwrite.New(c, name())) }},
-		{"a read lock", func() error { return tryLock(ctx, readwrite.New(c, name()).RLocker()) }},
-		{"a semaphore", func() error { return tryPermit(ctx, semaphore.New(c, name(), 2)) }},
-	} {
-		if err := t.do(); err != nil {
+	for i, t := range trials {
+		if err := t.do(c, names[i]); err != nil {
 			e.find(wrong, "%s cannot be taken and given back: %v", t.what, err)
 			continue
 		}
 		e.grants = true
 	}
-	a.tryMessages(ctx, holder, last, e)
+	a.tryMessages(ctx, holder, names[len(trials)], e)
 	if err := within(ctx, func(ctx context.Context) error { return holder.Scan(ctx, 0, a.prefix+":*", 10).Err() }); err != nil {
 		e.find(advice, "it refuses SCAN, which `holdfast list` and `holdfast top` need: %v", err)
 	}

@@ -111,7 +111,7 @@ see it. It never appears in what holdfast prints.`,
 	// No default here: help would show the password in HOLDFAST_REDIS.
 	f.StringVar(&a.servers, "redis", "", "URLs of the servers, separated by commas (HOLDFAST_REDIS, else redis://localhost:6379)")
 	f.StringVar(&a.prefix, "prefix", "lock", "the prefix of every key")
-	f.DurationVar(&a.guard, "restart-guard", 0, "a server that started less than this ago grants nothing; at least the longest TTL, or --at-least")
+	f.DurationVar(&a.guard, "restart-guard", 0, "a server that started less than this ago grants nothing; at least as long as any lock's key can live")
 	f.BoolVar(&a.json, "json", false, "print JSON")
 	f.BoolVarP(&a.verbose, "verbose", "v", false, "report on stderr what happens")
 	root.AddCommand(a.runCommand(), a.electCommand(), a.statusCommand(), a.listCommand(), a.topCommand(),
