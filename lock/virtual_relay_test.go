@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/semaphore"
 )
 
@@ -211,7 +212,7 @@ func TestAPermitIsPassedToWhoAsksForAPlace(t *testing.T) {
 func TestPermitsArePassedOnInOrderHoweverFarTheNodesAre(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 		const workers, work, trip, lasts = 80, time.Millisecond, 40 * time.Millisecond, 5 * time.Second
-		s := w.process().permits(1)
+		s := w.process(lock.WithNodeTimeout(time.Second)).permits(1) // new connections take six round trips
 		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
 		start := time.Now()
 		var mu sync.Mutex
