@@ -14,7 +14,7 @@ type Result struct {
 	Faults     int
 	Excused    int // pairs of holders at once, after a fault that exclusion is not promised under
 	Violations int
-	Busy       int           // what would be violations if the machine had had time for all who ran
+	Busy       int           // violations that are excused, as the machine was too busy
 	Stall      time.Duration // the longest time for which nobody had a lock, though a quorum was well and somebody waited
 	Story      []string      // of the violations, and of what kept the run from being one
 	Err        error
@@ -93,7 +93,7 @@ func (r *Result) String() string {
 	s := fmt.Sprintf("%-40s seed %-4d %5d operations %4d faults %3d violations, no progress for %v at most",
 		r.Cell, r.Seed, r.Operations, r.Faults, r.Violations, r.Stall.Round(time.Millisecond))
 	if r.Busy > 0 {
-		s += fmt.Sprintf("; %d more would be violations, had the machine not been too busy", r.Busy)
+		s += fmt.Sprintf("; %d more excused, as the machine was too busy", r.Busy)
 	}
 	return s
 }

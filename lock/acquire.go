@@ -173,7 +173,8 @@ func (a *acquisition) here() (*Lease, *denial, error) {
 			return nil, &denial{cut: errTooLate}, contextError(a.ctx) // quit gives it back, as any grant that cancellation races
 		}
 		if l == nil && h != nil {
-			l = a.turns.leave() // once: what it was passed this very moment is nobody else's to give back
+			// It is returned even if ctx has just ended: leave returns it only once, so quit could not give it back.
+			l = a.turns.leave()
 		}
 		if l != nil || h != nil {
 			a.turns = nil

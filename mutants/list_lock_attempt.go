@@ -49,12 +49,12 @@ var lockAttemptMutants = []Mutant{
 	{
 		Name: "what is passed to a call that leaves is given back by nobody",
 		File: "lock/acquire.go",
-		Old: `		if l == nil && h != nil {
-			l = a.turns.leave()`,
-		New: `		if l == nil && h != nil {
-			if l = a.turns.leave(); a.ctx.Err() != nil {
+		Old: `			l = a.turns.leave()
+		}`,
+		New: `			if l = a.turns.leave(); a.ctx.Err() != nil {
 				l = a.turns.leave()
-			}`,
+			}
+		}`,
 		Package: "lock",
 		Tests:   "^TestWhoeverIsPassedALeaseAsItLeavesHasIt$",
 	},

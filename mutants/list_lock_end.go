@@ -142,7 +142,7 @@ var lockEndMutants = []Mutant{
 		Tests:   "^TestAServerThatIsTooYoungDoesNotKnowWhatWasEndedByForce$",
 	},
 	{
-		Name: "what a minority has of a hold of this process is no hold that was ended",
+		Name: "ForceUnlock does not tell of a hold of its own process that a minority has",
 		File: "lock/force.go",
 		Old: `		ended = ended || found > 0
 `,

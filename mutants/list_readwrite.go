@@ -922,7 +922,7 @@ else`,
 		Tests:   "^TestLeasesWithOtherSettingsAreNotTheSame$",
 	},
 	{
-		Name: "that a writer waits is the same news as a turn",
+		Name: "that a writer waits and that it is somebody's turn are one message",
 		File: "lock/hear.go",
 		Old: `		return message
 	}
@@ -951,7 +951,7 @@ else`,
 		Tests:   "^TestAGuardHasTokensSkip$",
 	},
 	{
-		Name: "a floor without a TTL",
+		Name: "the least token lives for ever",
 		File: "lua/rw_acquire.lua",
 		Old: `      outlive(KEYS[5], ARGV[2])
     end

@@ -15,8 +15,8 @@
 // # Readers of one process
 //
 // Readers of one process share what their process holds at the nodes: while one goroutine reads,
-// others join it without a command, each with a lease of its own, as long as the nodes were heard within
-// 50 ms: they are asked every 25 ms while others come. No more join once their process learns that somebody waits to write. It learns of that by a
+// others join it without a command, each with a lease of its own, as long as the last answer of the
+// nodes is younger than 50 ms. The process asks them every 25 ms while readers keep coming. No more join once their process learns that somebody waits to write. It learns of that by a
 // message at once, or within 50 ms and a round trip if the message is lost. So reading costs next to
 // nothing if somebody begins to read all the time; a single read lock costs a round trip, like every
 // lock.
