@@ -164,8 +164,8 @@ var redlockClusterMutants = []Mutant{
 	{
 		Name:    "a Cluster is asked for its masters once",
 		File:    "internal/cluster/masters.go",
-		Old:     "			if asked < most {",
-		New:     "			if asked < min(most, 0) {",
+		Old:     "			due = true\n",
+		New:     "",
 		Package: "redlock",
 		Tests:   "^TestAClusterIsMetThoughAServerThatItIsKnownByIsGone$",
 	},

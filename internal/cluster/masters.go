@@ -54,10 +54,14 @@ func Masters(ctx context.Context, client Client) ([]*redis.Client, error) {
 	}
 	late := time.NewTicker(askAgain)
 	defer late.Stop()
-	go ask()
-	asked, failed := 1, 0
+	asked, failed := 0, 0
 	var first error
-	for {
+	for due := true; ; {
+		if due && asked < most {
+			asked++
+			go ask()
+		}
+		due = false
 		select {
 		case a := <-answers:
 			if a.err == nil {
@@ -70,10 +74,7 @@ func Masters(ctx context.Context, client Client) ([]*redis.Client, error) {
 				return nil, first
 			}
 		case <-late.C:
-			if asked < most {
-				asked++
-				go ask()
-			}
+			due = true
 		case <-ctx.Done():
 			if first == nil {
 				first = ctx.Err()
