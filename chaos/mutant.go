@@ -341,7 +341,7 @@ func mutants() []Mutant {
 			Cell: seating(1),
 			Edits: []Edit{{"lock/relay.go",
 				"	t.vacant = false\n	switch {\n",
-				"	t.vacant = false\n	if next == nil {\n		h := &hold{tenure: t}\n		h.lease(t.engine, now, t.validity)\n		t.begin(h)\n		t.schedule()\n		return passed, 0\n	}\n	switch {\n"}},
+				"	t.vacant = false\n	if next == nil {\n		h := &hold{tenure: t}\n		h.lease(t.engine, now, t.validity)\n		t.begin(h)\n		t.schedule()\n		return service{passing: passed}\n	}\n	switch {\n"}},
 		},
 		{
 			Name: "one that waits for two permits is not told of single releases",
@@ -400,7 +400,7 @@ func mutants() []Mutant {
 			Cell: cell("calm", 1, func(c *Cell) { c.Crew, c.Locks = 4, []string{"orders"} }),
 			Edits: []Edit{{"lock/pass.go",
 				"	t.vacant = false\n",
-				"	t.vacant = false\n	if next == nil && !usurped && t.holds > 1 {\n		h := &hold{tenure: t}\n		h.lease(t.engine, time.Now(), t.validity)\n		t.begin(h)\n		t.schedule()\n		return passed, 0\n	}\n"}},
+				"	t.vacant = false\n	if next == nil && !usurped && t.holds > 1 {\n		h := &hold{tenure: t}\n		h.lease(t.engine, time.Now(), t.validity)\n		t.begin(h)\n		t.schedule()\n		return service{passing: passed}\n	}\n"}},
 		},
 		{
 			Name: "fencing counters that never go",

@@ -40,25 +40,17 @@ func overlay(m Mutant, dir string) (list string, err error) {
 	if err != nil {
 		return "", err
 	}
+	texts, err := edited(root, m)
+	if err != nil {
+		return "", err
+	}
 	replace := make(map[string]string)
-	for i, e := range m.Edits {
-		path := filepath.Join(root, e.File)
-		from := path
-		if before, again := replace[path]; again {
-			from = before
-		}
-		text, err := os.ReadFile(from)
-		if err != nil {
+	for file, text := range texts {
+		to := filepath.Join(dir, fmt.Sprint(len(replace), "-", filepath.Base(file)))
+		if err := os.WriteFile(to, []byte(text), 0o600); err != nil {
 			return "", err
 		}
-		if n := strings.Count(string(text), e.Old); n != 1 {
-			return "", fmt.Errorf("mutant %q: %s has this %d times, not once:\n%s", m.Name, e.File, n, e.Old)
-		}
-		to := filepath.Join(dir, fmt.Sprint(i, "-", filepath.Base(e.File)))
-		if err := os.WriteFile(to, []byte(strings.Replace(string(text), e.Old, e.New, 1)), 0o600); err != nil {
-			return "", err
-		}
-		replace[path] = to
+		replace[filepath.Join(root, file)] = to
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
@@ -66,6 +58,26 @@ func overlay(m Mutant, dir string) (list string, err error) {
 	}
 	list = filepath.Join(dir, "overlay.json")
 	return list, os.WriteFile(list, text, 0o600)
+}
+
+// edited are the files of the library that m edits, as they are then.
+func edited(root string, m Mutant) (map[string]string, error) {
+	texts := make(map[string]string)
+	for _, e := range m.Edits {
+		text, again := texts[e.File]
+		if !again {
+			read, err := os.ReadFile(filepath.Join(root, e.File))
+			if err != nil {
+				return nil, err
+			}
+			text = string(read)
+		}
+		if n := strings.Count(text, e.Old); n != 1 {
+			return nil, fmt.Errorf("mutant %q: %s has this %d times, not once:\n%s", m.Name, e.File, n, e.Old)
+		}
+		texts[e.File] = strings.Replace(text, e.Old, e.New, 1)
+	}
+	return texts, nil
 }
 
 func output(name string, args ...string) (string, error) {

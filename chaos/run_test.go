@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/redistest"
+	"github.com/holdfast-go/holdfast/internal/typecheck"
 )
 
 // A few cells for a short time; `make chaos` runs all of them for longer. They are
@@ -56,12 +57,21 @@ func named[T any](items []T, name string, of func(T) string) T {
 	return items[i]
 }
 
-// What is planted must still be there to be changed, in all of them.
+// What is planted must still be there to be changed, in all of them, and compile.
 func TestEveryPlantedBugFitsTheLibrary(t *testing.T) {
+	var files []string
+	for _, m := range mutants() {
+		for _, e := range m.Edits {
+			files = append(files, e.File)
+		}
+	}
+	c, err := typecheck.New("..", files)
+	require.NoError(t, err)
 	for _, m := range mutants() {
 		t.Run(m.Name, func(t *testing.T) {
-			_, err := overlay(m, t.TempDir())
+			texts, err := edited("..", m)
 			require.NoError(t, err)
+			require.NoError(t, c.Check(texts))
 			require.True(t, slices.ContainsFunc(checkers, func(c checker) bool { return c.name == m.By }))
 		})
 	}
