@@ -301,7 +301,7 @@ func forgetting(n int) Cell {
 func wakened(n int) Cell {
 	c := seating(n)
 	c.Name = "permits, woken by messages alone"
-	c.Long, c.Beat, c.Stall = 0, time.Minute, 1500*time.Millisecond
+	c.Long, c.Beat, c.Stall = 0, time.Minute, 500*time.Millisecond
 	c.Locks = []string{"permits-a"}
 	return c
 }
