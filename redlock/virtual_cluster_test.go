@@ -137,12 +137,20 @@ func TestASilentMasterMakesFewQuestions(t *testing.T) {
 // replicated makes a group of a Cluster of n servers, the first of which has all slots.
 func replicated(t *testing.T, n int) (*redlock.Group, *virtual.Cluster, []*virtual.Node) {
 	t.Helper()
+	g, c, nodes, _ := replicatedBy(t, n)
+	return g, c, nodes
+}
+
+// replicatedBy is replicated, with the client.
+func replicatedBy(t *testing.T, n int) (*redlock.Group, *virtual.Cluster, []*virtual.Node, *redis.ClusterClient) {
+	t.Helper()
 	nodes := virtual.StartN(t, n)
 	c := virtual.NewCluster(nodes)
-	g := groupOf(t, timeout, []redis.UniversalClient{virtual.NewHost(nodes).Cluster(t)})
+	client := virtual.NewHost(nodes).Cluster(t)
+	g := groupOf(t, timeout, []redis.UniversalClient{client})
 	require.NoError(t, g.Handshake(bg))
 	require.True(t, won(t, g, "before"))
-	return g, c, nodes
+	return g, c, nodes, client
 }
 
 // The client asks servers for the slots in random order, waits for a silent one, and asks nobody else meanwhile: for
@@ -229,12 +237,7 @@ func goesFor(c *virtual.Cluster, nodes []*virtual.Node, gone []int, client *redi
 // of its master, to which nothing was sent meanwhile, still leads to the one before.
 func TestAShardIsServedThoughAReplicaThatHadTakenOverWasGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		nodes := virtual.StartN(t, 3)
-		c := virtual.NewCluster(nodes)
-		client := virtual.NewHost(nodes).Cluster(t)
-		g := groupOf(t, timeout, []redis.UniversalClient{client})
-		require.NoError(t, g.Handshake(bg))
-		require.True(t, won(t, g, "before"))
+		g, c, nodes, client := replicatedBy(t, 3)
 		nodes[0].Pause()
 		for range 10 {
 			require.False(t, won(t, g, "late"))
@@ -264,12 +267,7 @@ func TestACommandIsRedirectedToAServerThatWasGone(t *testing.T) {
 	for name, met := range map[string]bool{"that was met": true, "that was never reached": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				nodes := virtual.StartN(t, 2)
-				c := virtual.NewCluster(nodes)
-				client := virtual.NewHost(nodes).Cluster(t)
-				g := groupOf(t, timeout, []redis.UniversalClient{client})
-				require.NoError(t, g.Handshake(bg))
-				require.True(t, won(t, g, "before"))
+				g, c, nodes, client := replicatedBy(t, 2)
 				nodes[1].Silence(!met)
 				c.Promote(1)
 				client.ReloadState(bg)
