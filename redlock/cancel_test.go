@@ -3,6 +3,7 @@ package redlock_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +17,7 @@ func TestWhoIsCutOffWhileItSendsItselfHearsOfThat(t *testing.T) {
 	for _, wins := range []bool{true, false} {
 		inBubble(t, 1, func(t *testing.T, g *redlock.Group, nodes []*virtual.Node) {
 			require.True(t, decide(t, g, probe()).Won())
+			synctest.Wait() // nobody else sends any more
 			nodes[0].SetDelay(timeout/4, timeout/4)
 			ctx, cancel := context.WithCancel(bg)
 			time.AfterFunc(timeout/4, cancel)
