@@ -127,6 +127,12 @@ func long(c *Cell) { c.Long = 40 }
 // longer is long, with TTLs that are soon over.
 func longer(c *Cell) { c.Long, c.TTL = 60, 500*time.Millisecond }
 
+// forgetful has nodes forget holds that, on a busy machine, too, are not over by the time the nodes are back.
+func forgetful(c *Cell) {
+	disk(Nothing)(c)
+	c.TTL, c.Guard, c.Long = 4*time.Second, 5*time.Second, 60
+}
+
 // late is a cell in which much arrives late and nothing expires meanwhile: what is left
 // behind can be seen.
 func late(n int) Cell {

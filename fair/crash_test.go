@@ -61,7 +61,7 @@ func TestHeadThatTheNetworkLostDelaysTheNextByItsHeartbeat(t *testing.T) {
 		lease := r.hold(t)
 		c, proxies := r.proxied(t)
 		first := r.enqueue(t, here{c}, "first")
-		next := r.enqueue(t, here{r.client(t)}, "next")
+		next := r.enqueue(t, here{r.client(t, lock.WithNodeTimeout(within))}, "next") // its nodes are well
 		first.visit.Leave()
 		for _, p := range proxies {
 			p.Blackhole(true)

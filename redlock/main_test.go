@@ -100,7 +100,7 @@ func newHold(t testing.TB, g *redlock.Group, name string) *hold {
 	t.Helper()
 	keys, err := lua.NewKeys("lock", name)
 	require.NoError(t, err)
-	return &hold{keys: keys, id: fmt.Sprint("hold:", holds.Add(1)), ttl: 30 * time.Second, footprint: g.NewFootprint()}
+	return &hold{keys: keys, id: fmt.Sprint("hold:", holds.Add(1)), ttl: 30 * time.Minute, footprint: g.NewFootprint()}
 }
 
 func (h *hold) acquire() redlock.Motion {
