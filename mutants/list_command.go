@@ -493,6 +493,14 @@ var commandMutants = []Mutant{
 		Tests:   "^TestPasswordsAreNeverPrinted$",
 	},
 	{
+		Name:    "what follows an & in a password is printed",
+		File:    "cmd/holdfast/servers.go",
+		Old:     `}) || strings.Contains(u.RawQuery, "password") && strings.Contains(text, "unexpected option") {`,
+		New:     `}) {`,
+		Package: "cmd/holdfast",
+		Tests:   "^TestPasswordsAreNeverPrinted$",
+	},
+	{
 		Name: "replicas are read from",
 		File: "cmd/holdfast/parameters.go",
 		Old: `		case slices.Contains(elsewhere, name):

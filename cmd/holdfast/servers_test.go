@@ -98,6 +98,7 @@ func TestPasswordsAreNeverPrinted(t *testing.T) {
 		"s3cret",
 		"redis+sentinel://:s3cret@127.0.0.1:1",
 		"redis+sentinel://127.0.0.1:1?master_name=m&password=s3cret&no_such=1",
+		"redis+sentinel://127.0.0.1:1?master_name=m&password=a&s3cret",
 		"redis+cluster://:s3cret@127.0.0.1:1?addr=s3cret",
 	} {
 		t.Run(url.PathEscape(list), func(t *testing.T) {
