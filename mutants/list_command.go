@@ -443,6 +443,14 @@ var commandMutants = []Mutant{
 		Tests:   "^TestOutputThatCannotBeWrittenIsAnError$",
 	},
 	{
+		Name:    "a version that cannot be written is a wrong command line",
+		File:    "cmd/holdfast/root.go",
+		Old:     "if err != nil && !a.parsed && a.stdout.err == nil {",
+		New:     "if err != nil && !a.parsed {",
+		Package: "cmd/holdfast",
+		Tests:   "^TestOutputThatCannotBeWrittenIsAnError$",
+	},
+	{
 		Name:    "a grace that does not fit the TTL",
 		File:    "cmd/holdfast/grace.go",
 		Old:     "case grace > maxGrace(ttl):",

@@ -13,7 +13,7 @@ func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
 	t.Parallel()
 	url := redisURL(redistest.Start(t).Addr())
 	hold(t, url, "x")
-	for _, args := range []string{"list", "status x", "top", "doctor", "unlock --force --yes y", "man", "--help", "list --json", "status x --json"} {
+	for _, args := range []string{"list", "status x", "top", "doctor", "unlock --force --yes y", "man", "--help", "--version", "list --json", "status x --json"} {
 		p := begin(t, commandOf(t, url, "/bin/sh", "-c", "exec "+binary+" "+args+" >/dev/full"))
 		require.Equal(t, exitFailed, p.wait(), args)
 		require.Contains(t, p.err.String(), "write /dev/stdout: no space left on device", args)

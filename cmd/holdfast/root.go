@@ -34,7 +34,7 @@ func execute(args []string) int {
 	strict(root)
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
-	if err != nil && !a.parsed {
+	if err != nil && !a.parsed && a.stdout.err == nil { // with --version, the output is all that can fail
 		err = exit(exitUsage, err)
 	}
 	if a.stdout.err != nil && isSilent(err) {
