@@ -4,9 +4,16 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"syscall"
 
 	"github.com/holdfast-go/holdfast/internal/redisbin"
 )
+
+// running reports whether there is such a process. One that this process has started is reaped when it ends.
+func running(pid int) bool {
+	p, err := os.FindProcess(pid)
+	return err == nil && p.Signal(syscall.Signal(0)) == nil
+}
 
 const victimEnv = "REDISTEST_VICTIM"
 
