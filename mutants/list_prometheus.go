@@ -130,6 +130,14 @@ var prometheusMutants = []Mutant{
 		Tests:   "^TestEverythingIsZero|^TestNothingThatIsKnown|^TestEachKind",
 	},
 	{
+		Name:    "buckets that are out of order are found by the first lock",
+		File:    "prometheus/collector.go",
+		Old:     "	prometheus.NewHistogram(prometheus.HistogramOpts{Buckets: s.buckets})\n",
+		New:     "",
+		Package: "prometheus",
+		Tests:   "^TestBucketsThatAre",
+	},
+	{
 		Name:    "buckets of holds cannot be set",
 		File:    "prometheus/collector.go",
 		Old:     `"How long locks were held.", s.buckets, "outcome")`,

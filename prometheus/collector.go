@@ -41,8 +41,9 @@ func WithKinds(kinds ...string) Option {
 	return option(func(s *settings) { s.kinds = kinds })
 }
 
-// WithBuckets sets the upper bounds, in seconds, of the buckets of the histograms for the durations
-// of calls and holds. The default is from 100 µs to 5 minutes, two per decade.
+// WithBuckets sets the upper bounds, in seconds and in ascending order, of the buckets of the
+// histograms for the durations of calls and holds. The default is from 100 µs to 5 minutes, two per
+// decade.
 func WithBuckets(bounds ...float64) Option {
 	return option(func(s *settings) { s.buckets = bounds })
 }
@@ -65,7 +66,7 @@ type Collector struct {
 var _ prometheus.Collector = (*Collector)(nil)
 
 // New returns a collector. Register it once, and give its Observer to any number of clients. It panics
-// if an option is nil.
+// if an option is nil, or if buckets are out of order.
 func New(opts ...Option) *Collector {
 	s := settings{
 		kinds:   []string{"reentrant", "fair", "readwrite", "semaphore"},
@@ -77,6 +78,8 @@ func New(opts ...Option) *Collector {
 		}
 		o.apply(&s)
 	}
+	// It panics if buckets are out of order, as the first lock would otherwise, and only the log would tell.
+	prometheus.NewHistogram(prometheus.HistogramOpts{Buckets: s.buckets})
 	c := &Collector{name: s.name}
 	c.series.make, c.series.rest, c.series.most = c.newSeries, label{kind: other, name: other}, maxLabels
 	c.names.make, c.names.rest, c.names.most = func(name string) string { return name }, other, maxNames

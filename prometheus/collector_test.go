@@ -396,6 +396,16 @@ func TestOneOfTwoWaitsThatBeganTogetherGoesOn(t *testing.T) {
 	r.over()
 }
 
+// Later, nobody would learn of it but the log.
+func TestBucketsThatAreOutOfOrderAreRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, with := range []promholdfast.Option{
+		promholdfast.WithKinds(), promholdfast.WithNameLabel(strings.ToLower), promholdfast.WithKinds("fair"),
+	} {
+		require.Panics(t, func() { promholdfast.New(with, promholdfast.WithBuckets(60, 1)) })
+	}
+}
+
 func TestBucketsAreThoseOfCallsAndOfHolds(t *testing.T) {
 	t.Parallel()
 	bounds := []float64{0.5, 60, 3600}
