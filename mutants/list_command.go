@@ -443,6 +443,14 @@ var commandMutants = []Mutant{
 		Tests:   "^TestOutputThatCannotBeWrittenIsAnError$",
 	},
 	{
+		Name:    "a hold that lingers is not found by the id that is shown",
+		File:    "cmd/holdfast/unlock.go",
+		Old:     "holds = []string{v.known(hold)}",
+		New:     "holds = []string{hold}",
+		Package: "cmd/holdfast",
+		Tests:   "^TestUnlockEndsAHoldThatLingers",
+	},
+	{
 		Name:    "a version that cannot be written is a wrong command line",
 		File:    "cmd/holdfast/root.go",
 		Old:     "if err != nil && !a.parsed && a.stdout.err == nil {",

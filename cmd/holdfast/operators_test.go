@@ -249,6 +249,23 @@ func TestUnlockRefusesToGuess(t *testing.T) {
 	require.Equal(t, "x: nobody had it\n", out)
 }
 
+// The id of a hold that lingers is the one that its holder had, wherever people see it.
+func TestUnlockEndsAHoldThatLingersByTheIDThatIsShown(t *testing.T) {
+	t.Parallel()
+	url := redisURL(redistest.Start(t).Addr())
+	for name, kind := range map[string][]string{"x": nil, "rw": {"--shared"}, "sem": {"--permits", "2/3"}} {
+		code, out, errs := run(t, url, slices.Concat([]string{"run", "--at-least", "1h"}, kind, []string{name, "-c", "echo $HOLDFAST_ID"})...)
+		require.Zero(t, code, errs)
+		id := strings.TrimSpace(out)
+		code, out, _ = run(t, url, "unlock", "--force", "--yes", "--hold", "another:1", name)
+		require.Zero(t, code)
+		require.Equal(t, name+": nobody had it by hold another:1\n", out)
+		code, out, errs = run(t, url, "unlock", "--force", "--yes", "--hold", id, name)
+		require.Zero(t, code, errs)
+		require.Equal(t, name+": ended by force\n", out)
+	}
+}
+
 func TestUnlockEndsEveryKind(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)

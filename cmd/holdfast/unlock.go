@@ -63,7 +63,7 @@ func (a *app) unlock(cmd *cobra.Command, name, hold string, ask bool) error {
 	}
 	holds := v.holds()
 	if hold != "" {
-		holds = []string{hold}
+		holds = []string{v.known(hold)}
 	}
 	if ask && len(holds) > 0 {
 		v.print(os.Stderr)
@@ -87,6 +87,8 @@ func (a *app) unlock(cmd *cobra.Command, name, hold string, ask bool) error {
 		return err
 	case ended:
 		fmt.Fprintf(cmd.OutOrStdout(), "%s: ended by force\n", name)
+	case hold != "":
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: nobody had it by hold %s\n", name, hold)
 	default:
 		fmt.Fprintf(cmd.OutOrStdout(), "%s: nobody had it\n", name)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/readwrite"
 	"github.com/holdfast-go/holdfast/reentrant"
 	"github.com/holdfast-go/holdfast/semaphore"
@@ -220,6 +221,14 @@ func (v *lockView) holds() []string {
 	return ids
 }
 
+// known is the id by which the nodes know a hold. People have seen that of a hold that lingers without its end.
+func (v *lockView) known(hold string) string {
+	if lingering := hold + lua.Lingers; slices.Contains(v.holds(), lingering) {
+		return lingering
+	}
+	return hold
+}
+
 // millis is d in milliseconds; -1 is a TTL that never ends.
 func millis(d time.Duration) int64 {
 	if d < 0 {
@@ -250,7 +259,7 @@ func (h *holderView) who() string {
 		who = h.ID
 	}
 	if h.Lingers {
-		who = "(gone) " + strings.TrimSuffix(who, " lingers")
+		who = "(gone) " + strings.TrimSuffix(who, lua.Lingers)
 	}
 	return who
 }
