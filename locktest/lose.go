@@ -30,7 +30,8 @@ func (f *Fake) Lease(name string) *lock.Lease {
 }
 
 // Lose makes a lease be lost for reason, by the same events as in production, and returns when it
-// is lost. All leases of its hold are lost with it. The possible reasons are:
+// is lost. All leases of its hold are lost with it, and those of other readers of its process, which
+// share its key on the nodes. The possible reasons are:
 //
 //   - [lock.ReasonForced]: somebody ends it by ForceUnlock.
 //   - [lock.ReasonGone]: its keys are deleted on every node. Others that share the lock, as readers
