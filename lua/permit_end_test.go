@@ -46,6 +46,7 @@ func TestPermitsThatStayTaken(t *testing.T) {
 			require.Empty(t, f.slots(two))
 			require.Empty(t, f.slots(two+" note"))
 			require.NotEmpty(t, f.slots(lingers))
+			require.Regexp(t, " web-3\nexport$", f.slots(lingers+" note"), "people see whose they were")
 			require.ErrorContains(t, f.client.ZScore(bg, orders.Permits(), two).Err(), "nil")
 			require.Equal(t, time.Second, f.permits(permitTry("c:1p2/3")).TTL)
 			if others == nil {
@@ -57,6 +58,7 @@ func TestPermitsThatStayTaken(t *testing.T) {
 			require.Equal(t, time.Millisecond, f.permits(permitTry("c:1p2/3")).TTL, "a later one may bring the end nearer")
 			f.pass(time.Millisecond)
 			require.Equal(t, lua.Slots("0-1"), f.permits(permitTry("c:1p2/3")).Slots)
+			require.Empty(t, f.slots(lingers+" note"))
 
 			f = start(permitKeep(two, longer))
 			require.Equal(t, ttl, f.permits(permitTry(all)).TTL)

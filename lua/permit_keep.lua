@@ -2,7 +2,7 @@
 --
 -- KEYS[1] lock:{name}          hash  hold id -> hold count; "hold id lingers" -> 0
 -- KEYS[2] lock:{name}:permits  zset  hold id, or "hold id lingers" -> alive until, microseconds
--- KEYS[3] lock:{name}:slots    hash  hold id, or "hold id lingers" -> token, slots; "hold id note" -> since, label and note
+-- KEYS[3] lock:{name}:slots    hash  hold id, or "hold id lingers" -> token, slots; either and " note" -> since, label and note
 -- KEYS[4] lock:{name}:free     zset  free slot -> itself; the last one stands for all from it on
 -- KEYS[5] lock:{name}:queue    zset  waiting hold id -> ticket
 -- KEYS[6] lock:{name}:waiters  hash  waiting hold id -> alive until, since, microseconds;
@@ -38,6 +38,10 @@ local before = tonumber(redis.call('ZSCORE', KEYS[2], ARGV[1]) or redis.call('ZS
 if ends then
   redis.call('HSET', KEYS[1], lingers, '0') -- before the other goes, or the key would, with its TTL
   redis.call('HSET', KEYS[3], lingers, ends)
+  local note = redis.call('HGET', KEYS[3], ARGV[1] .. ' note')
+  if note then
+    redis.call('HSET', KEYS[3], lingers .. ' note', note)
+  end
   redis.call('HDEL', KEYS[1], ARGV[1])
   redis.call('HDEL', KEYS[3], ARGV[1], ARGV[1] .. ' note')
   redis.call('HDEL', KEYS[6], round(ARGV[1])) -- others keep the hash for as long as the name is in use

@@ -176,6 +176,28 @@ func TestPermitsAreEndedByForce(t *testing.T) {
 	})
 }
 
+// Operators see of slots that stay taken who had them.
+func TestSlotsThatStayTakenHaveTheirLabel(t *testing.T) {
+	everywhere(t, func(t *testing.T, r *rig) {
+		s := semaphore.New(r.client(t, lock.WithLabel("web-3")), r.name, 2, calm, lock.WithNote("nightly export"), lock.WithMinHold(time.Hour))
+		p := take(t, s, 2)
+		labelled := func() bool {
+			state, err := s.Inspect(bg)
+			return err == nil && len(state.Slots) == 2 && state.Slots[1].Label == "web-3" && state.Slots[1].Note == "nightly export"
+		}
+		redistest.Eventually(t, within, labelled, "the label is there")
+		release(t, p)
+		redistest.Eventually(t, within, labelled, "it is still there")
+		state, err := s.Inspect(bg)
+		require.NoError(t, err)
+		require.Equal(t, p.ID()+lua.Lingers, state.Slots[0].Holder)
+		ended, err := s.ForceUnlock(bg)
+		require.NoError(t, err)
+		require.True(t, ended)
+		r.requireNoKeys(t)
+	})
+}
+
 // WithMinHold limits a rate: the slot stays taken when its holder has gone.
 func TestASlotStaysTakenForItsMinimumHold(t *testing.T) {
 	everywhere(t, func(t *testing.T, r *rig) {
