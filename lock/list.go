@@ -42,7 +42,8 @@ type Entry struct {
 // An error is an item, too, and the list continues after it. The item has an empty Entry if a node,
 // or one of the masters of a Cluster, could not be scanned, and an Entry with the name if that name
 // could not be inspected. If a Cluster, or a Sentinel, does not tell which masters there are now, that is
-// an error of the node, and the masters that have been used of late are scanned. As long as a quorum of
+// an error of the node, and the masters that have been used of late are scanned. If another server takes the
+// place of the one that is being scanned, as after a failover, that is an error, too. As long as a quorum of
 // nodes is scanned, no lock is missed, because each lock is on one of these nodes. Otherwise the last item
 // is an [ErrNoQuorum]. The list ends early, with an item that says why, if pattern is refused, ctx ends, or
 // c is closed. The loop may end the list at any time, and may use c.

@@ -213,4 +213,12 @@ var lockListMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestListGoesOnWithTheMastersThatWereTold$",
 	},
+	{
+		Name:    "a scan goes on at another server",
+		File:    "redlock/cursor.go",
+		Old:     `at != "0" && page.id != id`,
+		New:     `at == "" && page.id != id`,
+		Package: "redlock",
+		Tests:   "^TestAScanEndsWithItsServer$",
+	},
 }

@@ -6,22 +6,26 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/holdfast-go/holdfast/internal/cluster"
+	"github.com/holdfast-go/holdfast/internal/server"
 )
 
 // A Cursor goes through the keys of one node, some of them with each step; for a Cluster, through
 // all masters, one after the other. Keys that exist from the first step to the last are found, and
 // may be found twice; keys that come or go meanwhile may be missed. That is what SCAN promises. It
 // is for one goroutine.
+//
+// How far a server is means nothing to another one. If one takes its place, as after a failover or a
+// restart, the step fails, and the server's other keys are not gone through. That is not noticed where
+// the user may not run INFO.
 type Cursor struct {
 	node    *node
 	match   string
 	count   int
 	begun   bool
 	servers []*node // that are not done; the first one is being asked
-	at      string  // how far that one is
+	at      string  // how far that one is; "0": nowhere yet
+	id      string  // its run_id then; "" if it does not tell
 }
 
 // Scan begins to go through the keys of the node at index i that match, a glob of Redis. With
@@ -43,19 +47,22 @@ func (c *Cursor) Next(ctx context.Context) ([]string, error) {
 	if len(c.servers) == 0 {
 		return nil, nil
 	}
-	server := c.servers[0]
-	at := c.at
+	n := c.servers[0]
+	at, id := c.at, c.id
 	page, err := within(ctx, patience(c.node.group.config.NodeTimeout), func(ctx context.Context) (page, error) {
-		return server.scan(ctx, at, c.match, c.count)
+		return n.scan(ctx, at, c.match, c.count)
 	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	c.at = page.next
+	if err == nil && at != "0" && page.id != id {
+		err = errReplaced
+	}
+	c.at, c.id = page.next, page.id
 	if err != nil || page.next == "0" {
 		c.servers, c.at = c.servers[1:], "0"
 	}
-	return page.keys, server.blame(err)
+	return page.keys, n.blame(err)
 }
 
 // begin finds the servers. A Cluster, or a Sentinel, that does not tell its masters now has told some
@@ -101,13 +108,17 @@ func sortByAddress(servers []*node) {
 type page struct {
 	keys []string
 	next string // where the next step begins; "0": there is none
+	id   string // the run_id of the server that it is of; "" if that does not tell
 }
 
-// scan makes a step on one server. go-redis may make it again where the connection has broken:
-// it reads only.
+// scan makes a step on one server, and asks over the same connection which one that is. go-redis may
+// do so again where the connection has broken: it reads only.
 func (n *node) scan(ctx context.Context, at, match string, count int) (page, error) {
-	cmd := redis.NewCmd(ctx, "scan", at, "match", match, "count", count)
-	if err := n.patient.Process(ctx, cmd); err != nil {
+	pipe := n.patient.Pipeline()
+	cmd := pipe.Do(ctx, "scan", at, "match", match, "count", count)
+	about := pipe.Info(ctx, "server")
+	_, _ = pipe.Exec(ctx)
+	if err := cmd.Err(); err != nil {
 		return page{}, err
 	}
 	reply, _ := cmd.Val().([]any)
@@ -119,7 +130,7 @@ func (n *node) scan(ctx context.Context, at, match string, count int) (page, err
 	if !ok || !ok2 {
 		return page{}, fmt.Errorf("redlock: unexpected reply to SCAN: %v", reply)
 	}
-	found := page{next: next, keys: make([]string, 0, len(keys))}
+	found := page{next: next, keys: make([]string, 0, len(keys)), id: server.Fields(about.Val())["run_id"]}
 	for _, key := range keys {
 		if key, ok := key.(string); ok {
 			found.keys = append(found.keys, key)

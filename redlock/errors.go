@@ -25,6 +25,7 @@ var (
 	ErrDismissed = errors.New("redlock: the ballot was dismissed")
 
 	errAbandoned = errors.New("not sent: the attempt had ended")
+	errReplaced  = errors.New("another server has taken its place: keys may be missing")
 )
 
 // A duplicateError says which nodes are one server. It is an [ErrDuplicateNode] without wrapping
