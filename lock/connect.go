@@ -38,7 +38,8 @@ import (
 // If nodes are silent, NewClient waits about 5 seconds for a quorum, and fails a second later; for a
 // ClusterClient, it may fail as much as its ReadTimeout later. For
 // nodes that refuse connections it waits only while go-redis dials again, which is less than a
-// second unless DialerRetries or DialerRetryTimeout say otherwise.
+// second unless DialerRetries or DialerRetryTimeout say otherwise. A failover client whose Sentinels do not
+// tell of a master counts as silent, even if they refuse connections: it asks them again for seconds.
 func NewClient(nodes []redis.UniversalClient, opts ...ClientOption) (*Client, error) {
 	s := defaults()
 	for _, o := range opts {

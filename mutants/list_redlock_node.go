@@ -271,4 +271,20 @@ var redlockNodeMutants = []Mutant{
 		Package: "redlock",
 		Tests:   "^TestSilenceIsExplained$",
 	},
+	{
+		Name:    "a handshake that takes too long is the end of the caller's context",
+		File:    "redlock/handshake.go",
+		Old:     "errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil",
+		New:     "false",
+		Package: "redlock",
+		Tests:   "^TestAHandshakeThatTakesTooLongWasNotAnswered$",
+	},
+	{
+		Name:    "the end of the caller's time is a node's silence",
+		File:    "redlock/handshake.go",
+		Old:     "context.DeadlineExceeded) && ctx.Err() == nil",
+		New:     "context.DeadlineExceeded)",
+		Package: "redlock",
+		Tests:   "^TestAHandshakeThatTakesTooLongWasNotAnswered$",
+	},
 }

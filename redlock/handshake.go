@@ -130,9 +130,12 @@ func (n *node) handshake(ctx context.Context) error {
 	if n.refused != nil && time.Since(n.refusedAt) < handshakeAgain {
 		return n.refused
 	}
-	ctx, cancel := context.WithTimeout(ctx, n.patience())
+	bounded, cancel := context.WithTimeout(ctx, n.patience())
 	defer cancel()
-	err := n.identify(ctx)
+	err := n.identify(bounded)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = ErrSilent
+	}
 	n.refused = nil
 	if err == nil {
 		n.identified.Store(true)

@@ -84,6 +84,25 @@ func TestARefusedNodeIsAskedAgainAfterAPause(t *testing.T) {
 	}
 }
 
+// Whoever waits for a connection learns only that its time is over: for a Sentinel, for instance, that tells no master.
+func TestAHandshakeThatTakesTooLongWasNotAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := redis.NewClient(&redis.Options{DialerRetries: 1, Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}})
+		defer time.Sleep(client.Options().DialTimeout) // go-redis dials for so long, whoever waits
+		defer client.Close()
+		g, err := New([]redis.UniversalClient{client}, Config{NodeTimeout: time.Second})
+		require.NoError(t, err)
+		defer g.Close()
+		require.ErrorIs(t, g.nodes[0].handshake(context.Background()), ErrSilent)
+		brief, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+		defer cancel()
+		require.ErrorIs(t, g.nodes[0].handshake(brief), context.DeadlineExceeded, "which is the caller's")
+	})
+}
+
 // A dial that took too long, or was given up, fails with a context's error. The caller's own has not ended.
 func TestTheErrorOfANodeIsNoContexts(t *testing.T) {
 	for _, err := range []error{&net.OpError{Op: "dial", Err: context.DeadlineExceeded}, context.Canceled} {
