@@ -111,7 +111,7 @@ func (h *Hub) Near(channel, key string) {
 
 // Close ends every subscription and waits for the hub's goroutines. It waits for at most 1.5 s; a
 // server that has stopped is given up before, as a rule. A dial that ignores its context, as go-redis's
-// own does with TLS, may outlive Close; the connection that it makes is closed then.
+// own does with TLS, and while it asks a Sentinel, may outlive Close; the connection that it makes is closed then.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	h.closed = true

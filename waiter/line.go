@@ -103,7 +103,7 @@ func (l *line) end() {
 	pubsub := l.pubsub
 	l.mu.Unlock()
 	if pubsub != nil {
-		// Ends the reader's read. It waits for a dial, which ignores its context if it is go-redis's own with TLS.
+		// Ends the reader's read. It waits for a dial, which ignores its context if it is go-redis's own with TLS, or asks a Sentinel.
 		l.done.Go(func() { _ = pubsub.Close() })
 	}
 }
