@@ -209,8 +209,9 @@ func TestClosedClientEndsItsWaiters(t *testing.T) {
 // Only the first one has to ask again when the subscription is confirmed: a release before that has told nobody.
 func TestWhoIsNextAsksOnce(t *testing.T) {
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
-		w.lock(w.process().mutex())
-		p := w.process()
+		holder, p := w.process(), w.process()
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(time.Millisecond, time.Millisecond) }) // all are sent what is decided by some
+		w.lock(holder.mutex())
 		ctx, cancel := context.WithCancel(bg)
 		first := wait(ctx, p.mutex())
 		synctest.Wait()
