@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/lua"
@@ -87,10 +88,15 @@ func TestARefusedNodeIsAskedAgainAfterAPause(t *testing.T) {
 // Whoever waits for a connection learns only that its time is over: for a Sentinel, for instance, that tells no master.
 func TestAHandshakeThatTakesTooLongWasNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := redis.NewClient(&redis.Options{DialerRetries: 1, Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			<-ctx.Done()
-			return nil, ctx.Err()
-		}})
+		client := redis.NewClient(&redis.Options{
+			DialerRetries: 1,
+			Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			},
+			// It looks the address up in DNS, for which tests in several bubbles would share a channel.
+			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+		})
 		defer time.Sleep(client.Options().DialTimeout) // go-redis dials for so long, whoever waits
 		defer client.Close()
 		g, err := New([]redis.UniversalClient{client}, Config{NodeTimeout: time.Second})
