@@ -69,7 +69,7 @@ func TestEveryPlantedBugFitsTheLibrary(t *testing.T) {
 	require.NoError(t, err)
 	for _, m := range mutants() {
 		t.Run(m.Name, func(t *testing.T) {
-			texts, err := edited("..", m)
+			texts, err := m.texts("..")
 			require.NoError(t, err)
 			require.NoError(t, c.Check(texts))
 			require.True(t, slices.ContainsFunc(checkers, func(c checker) bool { return c.name == m.By }))

@@ -22,7 +22,7 @@ func TestEveryMutantCompiles(t *testing.T) {
 			continue
 		}
 		for _, m := range batch.mutants { // which of them is it?
-			texts, err := apply("..", m)
+			texts, err := m.texts("..")
 			require.NoError(t, err)
 			assert.NoError(t, c.Check(texts), "mutant %q of %s", m.Name, m.File)
 		}
@@ -43,7 +43,7 @@ func batches(t *testing.T) []*batch {
 		if m.ofScripts() || m.Equivalent != "" {
 			continue
 		}
-		texts, err := apply("..", m)
+		texts, err := m.texts("..")
 		if !assert.NoError(t, err) {
 			continue
 		}

@@ -16,7 +16,7 @@ import (
 // TestEveryMutantCanStillBePlanted fails where a change to the library has left a mutant
 // behind: its old text is gone, or there twice now, or its test has another name.
 func TestEveryMutantCanStillBePlanted(t *testing.T) {
-	_, err := apply("..", unscripted)
+	_, err := unscripted.texts("..")
 	require.NoError(t, err)
 	ofPackage := make(map[string][]string)
 	known := func(pkg string) []string {
@@ -29,7 +29,7 @@ func TestEveryMutantCanStillBePlanted(t *testing.T) {
 	for _, m := range mutants() {
 		assert.False(t, names[m.File+m.Name], "two mutants of %s are called %q", m.File, m.Name)
 		names[m.File+m.Name] = true
-		_, err := apply("..", m)
+		_, err := m.texts("..")
 		assert.NoError(t, err)
 		for _, e := range m.edits() {
 			assert.NotEqual(t, e.Old, e.New, "mutant %q", m.Name)

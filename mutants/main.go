@@ -76,7 +76,7 @@ func (c *court) session(mutants []Mutant, parallel int, out io.Writer) (*Report,
 	tests := make(map[string][]string)
 	for _, m := range mutants {
 		// All texts first: a mutant that was left behind by a change is told of at once.
-		if _, err := apply(c.root, m); err != nil {
+		if _, err := m.texts(c.root); err != nil {
 			return nil, err
 		}
 		if m.Equivalent == "" && !slices.Contains(tests[m.Package], m.Tests) {

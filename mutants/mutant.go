@@ -1,6 +1,11 @@
 package main
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/holdfast-go/holdfast/internal/overlay"
+)
 
 // A Mutant is a bug to be planted, and the tests that must notice it.
 type Mutant struct {
@@ -25,6 +30,17 @@ type Edit struct {
 // edits are all of m's.
 func (m Mutant) edits() []Edit {
 	return append([]Edit{{m.File, m.Old, m.New}}, m.More...)
+}
+
+// texts are the files below root that m edits, edited.
+func (m Mutant) texts(root string) (overlay.Texts, error) {
+	texts := make(overlay.Texts)
+	for _, e := range m.edits() {
+		if err := texts.Replace(root, e.File, e.Old, e.New); err != nil {
+			return nil, fmt.Errorf("mutant %q: %w", m.Name, err)
+		}
+	}
+	return texts, nil
 }
 
 // mutants are the planted bugs, package by package.

@@ -64,13 +64,13 @@ func (c *court) scripted(pkg string) (dir string, err error) {
 		if b.dir, b.err = os.MkdirTemp("", "holdfast-mutant-"); b.err != nil {
 			return
 		}
-		texts, err := apply(c.root, unscripted)
+		texts, err := unscripted.texts(c.root)
 		if err != nil {
 			b.err = err
 			return
 		}
 		texts[scriptsFile] = scriptsSource
-		list, err := overlay(c.root, texts, b.dir)
+		list, err := texts.Write(c.root, b.dir)
 		if err == nil {
 			err = c.build(pkg, b.dir, "-overlay", list)
 		}

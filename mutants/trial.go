@@ -81,7 +81,7 @@ func (c *court) try(m Mutant) Verdict {
 // plant makes a test binary with m in it, and what it needs in its environment. dir is for
 // what is m's alone.
 func (c *court) plant(m Mutant, dir string) (program string, env []string, err error) {
-	texts, err := apply(c.root, m)
+	texts, err := m.texts(c.root)
 	if err != nil {
 		return "", nil, err
 	}
@@ -92,7 +92,7 @@ func (c *court) plant(m Mutant, dir string) (program string, env []string, err e
 		program, err := c.scripted(m.Package)
 		return program, []string{scriptsEnv + "=" + dir}, err
 	}
-	list, err := overlay(c.root, texts, dir)
+	list, err := texts.Write(c.root, dir)
 	if err == nil {
 		err = c.build(m.Package, dir, "-overlay", list)
 	}

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/holdfast-go/holdfast/internal/overlay"
 )
 
 // An Edit replaces a piece of a file of the library. The piece must be there, once.
@@ -22,7 +22,7 @@ func plant(m Mutant, dir string) (program string, err error) {
 	if err != nil {
 		return "", err
 	}
-	list, err := overlay(m, dir)
+	list, err := m.overlay(dir)
 	if err != nil {
 		return "", err
 	}
@@ -34,48 +34,26 @@ func plant(m Mutant, dir string) (program string, err error) {
 	return program, err
 }
 
-// overlay writes the edited files into dir, and the list of what they stand in for.
-func overlay(m Mutant, dir string) (list string, err error) {
+// overlay writes the files that m edits into dir, and the list of what they stand in for.
+func (m Mutant) overlay(dir string) (list string, err error) {
 	root, err := output("go", "list", "-m", "-f", "{{.Dir}}", "github.com/holdfast-go/holdfast")
 	if err != nil {
 		return "", err
 	}
-	texts, err := edited(root, m)
+	texts, err := m.texts(root)
 	if err != nil {
 		return "", err
 	}
-	replace := make(map[string]string)
-	for file, text := range texts {
-		to := filepath.Join(dir, fmt.Sprint(len(replace), "-", filepath.Base(file)))
-		if err := os.WriteFile(to, []byte(text), 0o600); err != nil {
-			return "", err
-		}
-		replace[filepath.Join(root, file)] = to
-	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	list = filepath.Join(dir, "overlay.json")
-	return list, os.WriteFile(list, text, 0o600)
+	return texts.Write(root, dir)
 }
 
-// edited are the files of the library that m edits, as they are then.
-func edited(root string, m Mutant) (map[string]string, error) {
-	texts := make(map[string]string)
+// texts are the files below root that m edits, edited.
+func (m Mutant) texts(root string) (overlay.Texts, error) {
+	texts := make(overlay.Texts)
 	for _, e := range m.Edits {
-		text, again := texts[e.File]
-		if !again {
-			read, err := os.ReadFile(filepath.Join(root, e.File))
-			if err != nil {
-				return nil, err
-			}
-			text = string(read)
+		if err := texts.Replace(root, e.File, e.Old, e.New); err != nil {
+			return nil, fmt.Errorf("mutant %q: %w", m.Name, err)
 		}
-		if n := strings.Count(text, e.Old); n != 1 {
-			return nil, fmt.Errorf("mutant %q: %s has this %d times, not once:\n%s", m.Name, e.File, n, e.Old)
-		}
-		texts[e.File] = strings.Replace(text, e.Old, e.New, 1)
 	}
 	return texts, nil
 }
