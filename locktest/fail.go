@@ -41,7 +41,7 @@ func (l *ledger) checkFailures(t testing.TB) {
 	defer l.mu.Unlock()
 	for name, errs := range l.failures {
 		for _, err := range errs {
-			t.Errorf("locktest: FailNext(%q): nobody has met the error %q, as nobody has tried to lock it since", name, err)
+			t.Errorf("locktest: FailNext(%q): nobody has met the error %q: since then no call has tried to lock it, but to re-enter", name, err)
 		}
 	}
 }
