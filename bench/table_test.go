@@ -41,9 +41,9 @@ func TestRatiosAreTakenWithinARepetition(t *testing.T) {
 func TestTargets(t *testing.T) {
 	var out strings.Builder
 	printTargets(&out, []target{
-		atLeast("fast", 2, 1.5).floored("raw", 3).floored("wire", 4), atLeast("faster", 2, 2.5), atMost("small", 3, 4), atMost("absent", median(nil), 4),
+		atLeast("fast", 2, 1.5).beside("redsync").floored("raw", 3).floored("wire", 4), atLeast("faster", 2, 2.5), atMost("small", 3, 4), atMost("absent", median(nil), 4),
 	})
-	require.Contains(t, out.String(), "| 3.00, raw; 4.00, wire | met ")
+	require.Regexp(t, `\| +2\.00, redsync \|.*\| 3\.00, raw; 4\.00, wire \| met `, out.String())
 	for i, want := range []string{"| met ", "| not met ", "| met ", "| not measured "} {
 		require.Contains(t, strings.Split(out.String(), "\n")[i+2], want)
 	}

@@ -15,6 +15,7 @@ type target struct {
 	limit   float64
 	atLeast bool // otherwise: at most
 
+	peer   string // the best one of this run, which was measured beside; "": the target names what was
 	floors []floor
 	past   past // this run included
 }
@@ -31,6 +32,13 @@ func atLeast(what string, got, limit float64) target {
 
 func atMost(what string, got, limit float64) target {
 	return target{what: what, got: got, limit: limit}
+}
+
+// beside names the best peer of this run. It is no part of the target, so that runs in which others were the best
+// are judged together.
+func (t target) beside(peer string) target {
+	t.peer = peer
+	return t
 }
 
 // floored adds what a floor reaches.
@@ -79,7 +87,11 @@ func printTargets(w io.Writer, list []target) {
 				floors = append(floors, amount(f.got)+", "+f.name)
 			}
 		}
-		t.rows = append(t.rows, []string{g.what, fmt.Sprintf("%s %g", sign, g.limit), amount(g.got), g.past.String(), strings.Join(floors, "; "), g.verdict()})
+		measured := amount(g.got)
+		if g.peer != "" {
+			measured += ", " + g.peer
+		}
+		t.rows = append(t.rows, []string{g.what, fmt.Sprintf("%s %g", sign, g.limit), measured, g.past.String(), strings.Join(floors, "; "), g.verdict()})
 	}
 	t.print(w)
 }

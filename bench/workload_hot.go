@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -88,7 +87,7 @@ func hotTargets(s *samples, n, workers int, held time.Duration) []target {
 			times = 15
 		}
 		targets := []target{
-			atLeast(where+against("pairs/s", peer), ratio, times).floored("inside", s.ratio("inside", rate, peer)).
+			atLeast(where+againstBest("pairs/s"), ratio, times).beside(peer).floored("inside", s.ratio("inside", rate, peer)).
 				floored("baton", s.ratio("baton", rate, peer)),
 			atLeast(where+against("pairs/s", "inside"), s.ratio("holdfast", rate, "inside"), 0.25),
 		}
@@ -114,17 +113,15 @@ func hotTargets(s *samples, n, workers int, held time.Duration) []target {
 	return []target{
 		atMost(where+"gap p50, ms", s.median("holdfast", gapP50)/1e3, 0.02).floored("inside", s.median("inside", gapP50)/1e3),
 		atMost(where+"gap p99, ms", s.median("holdfast", gapP99)/1e3, 1).floored("inside", s.median("inside", gapP99)/1e3),
-		atMost(where+against("gap p50", fastest), gap, 1.2).floored("baton", s.ratio("baton", gapP50, fastest)),
-		atLeast(where+against("pairs/s", most), pairs, 1).floored("baton", s.ratio("baton", rate, most)),
+		atMost(where+againstBest("gap p50"), gap, 1.2).beside(fastest).floored("baton", s.ratio("baton", gapP50, fastest)),
+		atLeast(where+againstBest("pairs/s"), pairs, 1).beside(most).floored("baton", s.ratio("baton", rate, most)),
 		atMost(where+"fair: longest wait ÷ median wait", s.within("fair", waitMax, waitP50), 2),
 		atMost(where+"commands of a pair", s.median("holdfast", commands), 0.3),
 	}
 }
 
 // against names a ratio.
-func against(figure, peer string) string {
-	if peer == "" {
-		return figure + " ÷ the best peer's"
-	}
-	return strings.Join([]string{figure, " ÷ ", peer, "'s"}, "")
-}
+func against(figure, peer string) string { return figure + " ÷ " + peer + "'s" }
+
+// againstBest names a ratio to whichever peer is the best in a run.
+func againstBest(figure string) string { return figure + " ÷ the best peer's" }

@@ -18,7 +18,7 @@ func processes(b *bench) error {
 				where := fmt.Sprintf("N = %d, %d goroutines of %d processes: ", n, workers, count)
 				peer, ratio := s.best("holdfast", rate, true, hotPeers...)
 				targets = append(targets,
-					atLeast(where+against("pairs/s", peer), ratio, 1),
+					atLeast(where+againstBest("pairs/s"), ratio, 1).beside(peer),
 					atLeast(where+"Jain", s.median("holdfast", fairness), 0.9),
 					atMost(where+"longest wait, s", s.median("holdfast", waitMax)/1e6, 1))
 			}
