@@ -144,6 +144,32 @@ func TestADeafWaiterForPermitsKeepsItsTimes(t *testing.T) {
 	require.Equal(t, lua.Slots("2"), f.permits(permitTry(one3)).Slots)
 }
 
+// Behind all that are let in at a time may be a place that has lost its sign of life: those behind it are told all the same,
+// in place of one that does not listen.
+func TestAPlaceWithoutASignOfLifeKeepsNobodyFromHearing(t *testing.T) {
+	t.Parallel()
+	const permits, lost = 18, 17
+	f := freeze(t)
+	holder := fmt.Sprintf("x:1p%d/%d", permits, permits)
+	f.run(permitTry(holder))
+	var want []string
+	for i := range permits {
+		client := fmt.Sprintf("c%d", i+1)
+		id := fmt.Sprintf("%s:1p1/%d", client, permits)
+		f.run(permitAsk(id, proposal(0), 1))
+		if i > 0 && i+1 != lost {
+			f.listen(line.Channel + client)
+		}
+		if i+1 == lost {
+			f.memory.HDel(orders.Waiters(), id)
+		}
+		want = append(want, fmt.Sprintf("%s%s %s %s", line.Channel, client, id, holder))
+	}
+	f.heard()
+	f.run(permitEnd(holder, 0))
+	require.Equal(t, want, f.heard(), "the first does not listen, nor does the one without a sign")
+}
+
 // A client that does not listen is asked once, however many of its holds wait; and as many others are told as there are
 // of those that fit, not of those in their place.
 func TestAClientThatDoesNotListenIsAskedOnce(t *testing.T) {

@@ -31,6 +31,12 @@ func TestWhoCannotHaveTheSlotsItNamesIsToldWhichItCould(t *testing.T) {
 	got = f.permits(permitAskFor("a:2p1/5", proposal(0), 1, "4"))
 	require.Equal(t, lua.Slots("4"), got.Slots)
 	require.Empty(t, got.Free, "it has what it has named")
+
+	f = freeze(t)
+	f.run(permitTry("x:1p1/7"), permitTry("x:2p1/7"), permitTry("x:3p1/7"), permitEnd("x:2p1/7", 0)) // 0 and 2 are taken
+	got = f.permits(permitAskFor("a:1p2/7", proposal(0), 1, "2 4"))
+	require.Equal(t, lua.Slots("1 3"), got.Slots)
+	require.Equal(t, lua.Slots("1 3-6"), got.Free, "all of its own among the free ones")
 }
 
 // A place that a quorum has settled may be before those that are in the way here.

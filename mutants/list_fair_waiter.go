@@ -51,6 +51,22 @@ var fairWaiterMutants = []Mutant{
 		Tests:   "^TestFairWaitersAreServedTogetherOnlyBeforeThoseOfOthers$",
 	},
 	{
+		Name:    "a node does not see who is first behind a grant",
+		File:    "lua/run.lua",
+		Old:     "local from, to = 0, 3",
+		New:     "local from, to = 1, 3",
+		Package: "lua",
+		Tests:   "^TestWhoIsGrantedALockHearsHowFarItsClientStandsBehindIt$",
+	},
+	{
+		Name:    "a node looks at more of those behind a grant than a tenure serves",
+		File:    "lua/run.lua",
+		Old:     "if to == 31 or #ids < 8 then\n      return behind\n    end\n    from, to = 4, 31",
+		New:     "if to == 32 or #ids < 8 then\n      return behind\n    end\n    from, to = 4, 32",
+		Package: "lua",
+		Tests:   "^TestWhoIsGrantedALockHearsHowFarItsClientStandsBehindIt$",
+	},
+	{
 		Name:    "who is in the run of a tenure and has given up is passed the lock",
 		File:    "lock/run.go",
 		Old:     "return p.ticket == 0 || (ending{p.call.ctx}).Err() != nil || p.call.slot.held() != nil",

@@ -1134,4 +1134,20 @@ var semaphoreMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestTenuresOfPermitsShareTheMicroseconds$",
 	},
+	{
+		Name:    "of the slots that one could have in place of those it names, its own are left out but for the first",
+		File:    "lua/permits.lua",
+		Old:     "all[#all + 1], i = mine[i], i + 1",
+		New:     "all[#all + 1], i = mine[i], i - 1",
+		Package: "lua",
+		Tests:   "^TestWhoCannotHaveTheSlotsItNamesIsToldWhichItCould$",
+	},
+	{
+		Name:    "a place without a sign of life keeps those behind it from hearing",
+		File:    "lua/permits.lua",
+		Old:     "if alive and tonumber(string.match(alive, '^%d+')) > now + reconnect then",
+		New:     "if tonumber(string.match(alive, '^%d+')) > now + reconnect then",
+		Package: "lua",
+		Tests:   "^TestAPlaceWithoutASignOfLifeKeepsNobodyFromHearing$",
+	},
 }
