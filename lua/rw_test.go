@@ -53,6 +53,17 @@ func TestThoseWhoReadStandTogetherAndEnterTogether(t *testing.T) {
 	require.EqualValues(t, 1<<52+1, f.rw(rwAsk(writer, final(3), 3)).Token)
 }
 
+// Whoever comes to a node with its ticket may be before all that wait there, and then it is its turn at once.
+func TestOneThatComesWithItsTicketIsBeforeThoseWhoCameLater(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{writer, reader} {
+		f := freeze(t)
+		f.run(rwTry(third+"w"), rwAsk(writer2, final(5), 1), rwEnd(third+"w", 0))
+		require.Positive(t, f.rw(rwAsk(id, final(3), 2)).Token, id)
+		require.Equal(t, writer2, f.rw(rwAsk(third+"w", proposal(0), 1)).Head)
+	}
+}
+
 func TestOneThatWaitsToWriteTellsThoseWhoRead(t *testing.T) {
 	t.Parallel()
 	f := freeze(t)

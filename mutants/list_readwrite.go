@@ -961,4 +961,12 @@ else`,
 		Package: "lua",
 		Tests:   "^TestAFloorLivesAsLongAsItsHold$",
 	},
+	{
+		Name:    "one that comes with its ticket is not before those who came later",
+		File:    "lua/rw_acquire.lua",
+		Old:     "it may be before the others after all.\n    first = barrier(",
+		New:     "it may be before the others after all.\n    local _ = barrier(",
+		Package: "lua",
+		Tests:   "^TestOneThatComesWithItsTicketIsBeforeThoseWhoCameLater$",
+	},
 }
