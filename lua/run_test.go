@@ -19,7 +19,7 @@ func TestWhoIsGrantedALockHearsHowFarItsClientStandsBehindIt(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		behind []string // with the tickets from 2 on
-		limit  int64    // 0: nobody is known
+		limit  int64    // 0: none of its own stands right behind
 	}{
 		"nobody":                         {nil, 0},
 		"one of another":                 {[]string{"b:1"}, 0},
