@@ -29,6 +29,7 @@ type Cell struct {
 	Pause    time.Duration   // between two turns
 	Stopped  bool            // one node is stopped nearly all the time; no other faults are drawn
 	Hold     time.Duration   // each lease is held so long, renewed, and entered again at the end; 0: it is drawn
+	Outstay  bool            // no lease is renewed, and each is kept until it is over
 	Passing  bool            // most holds are to be passed on within a process
 	Transfer bool            // locks are accounts: each is taken together with the other one, by package multi
 	Election bool            // locks are elections: workers are candidates, by package election
@@ -127,10 +128,14 @@ func long(c *Cell) { c.Long = 40 }
 // longer is long, with TTLs that are soon over.
 func longer(c *Cell) { c.Long, c.TTL = 60, 500*time.Millisecond }
 
-// forgetful has nodes forget holds that, on a busy machine, too, are not over by the time the nodes are back.
-func forgetful(c *Cell) {
-	disk(Nothing)(c)
-	c.TTL, c.Guard, c.Long = 4*time.Second, 5*time.Second, 60
+// forgetful is a cell whose only node forgets leases that are far from over when it is back, however busy the machine
+// is, and whose holders do not ask it before they are.
+func forgetful() Cell {
+	return cell("kill nodes, nothing on disk, guard, no renewals", 1, func(c *Cell) {
+		disk(Nothing)(c)
+		c.TTL, c.Guard = 8*time.Second, 9*time.Second
+		c.Turn, c.Pause, c.Outstay = time.Millisecond, 3*time.Second, true
+	}, KillNode)
 }
 
 // late is a cell in which much arrives late and nothing expires meanwhile: what is left

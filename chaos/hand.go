@@ -30,6 +30,7 @@ func (r *Run) hire(number, life int) (*hand, error) {
 		Pace:       r.Cell.Pace,
 		Long:       r.Cell.Long,
 		Hold:       r.Cell.Hold,
+		Outstay:    r.Cell.Outstay,
 		Transfer:   r.Cell.Transfer,
 		Election:   r.Cell.Election,
 		Reads:      r.Cell.Reads,

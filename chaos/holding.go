@@ -196,13 +196,21 @@ func (h *holding) extend(ttl time.Duration) {
 	h.w.rec.note(e)
 }
 
-// rest holds the lease for d, or until it is lost.
+// rest holds the lease for d, or until it is lost. It says all the while that it is held: of one that is lost, nothing
+// after the last time counts.
 func (h *holding) rest(d time.Duration) {
-	select {
-	case <-h.lease.Done():
-	case <-time.After(d):
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	over := time.After(d)
+	for h.holds() {
+		select {
+		case <-again.C:
+		case <-h.lease.Done():
+		case <-over:
+			h.holds()
+			return
+		}
 	}
-	h.holds()
 }
 
 // patience is how long after its deadline a lease may take to say that it is over,

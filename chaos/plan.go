@@ -40,6 +40,9 @@ func draw(cfg *Config, goroutine, n int) plan {
 			updates: 1, hold: cfg.Hold, nestedLast: 1, pause: rng.N(pace / 12),
 		}
 	}
+	if cfg.Outstay {
+		return plan{lock: cfg.Names[rng.IntN(len(cfg.Names))], wait: lastWait, fixed: true, outstay: true, updates: 1, pause: rng.N(pace / 12)}
+	}
 	if cfg.Transfer {
 		p := plan{back: rng.IntN(2) == 0, try: rng.IntN(6) == 0, wait: lastWait, hold: rng.N(pace / 30), pause: rng.N(pace / 12)}
 		if rng.IntN(4) == 0 { // cancelled early

@@ -43,7 +43,7 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 	for _, c := range catches {
 		t.Run(c.Mutant.Name, func(t *testing.T) {
 			require.NoError(t, c.Err)
-			require.True(t, c.caught(), "by %s", c.Mutant.By)
+			require.True(t, c.caught(), "by %s: %s", c.Mutant.By, c)
 		})
 	}
 }

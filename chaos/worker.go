@@ -35,6 +35,7 @@ type Config struct {
 	Pace       time.Duration // what waits and holds are drawn from
 	Long       int           // percent of the leases that are long
 	Hold       time.Duration // for which each lease is held; 0: it is drawn
+	Outstay    bool          // each lease is kept until it is over
 	Transfer   bool          // the names are two accounts, which are locked together
 	Election   bool          // the names are elections
 	Reads      int           // of a hundred calls for a read-write lock, those to read
