@@ -225,7 +225,7 @@ func (x *examination) print(out io.Writer) {
 			continue
 		}
 		t.row(e.Address, e.RoundTrip.words(), e.Version, e.Role, e.uptime(),
-			fmt.Sprintf("%+.1fms", *e.ClockOffset), e.persistence(), cmp.Or(e.EvictionPolicy, "not known"))
+			e.clock(), e.persistence(), cmp.Or(e.EvictionPolicy, notKnown))
 	}
 	t.flush()
 	for _, e := range x.Nodes {

@@ -20,6 +20,8 @@ const (
 	pings       = 21
 	pingTimeout = 3 * time.Second
 	farClock    = 1000 // milliseconds
+
+	notKnown = "not known"
 )
 
 // A nodeExam is what was found out about one server. What is not known is left out.
@@ -47,7 +49,12 @@ type roundTrip struct {
 	Max    float64 `json:"max"`
 }
 
-func (r *roundTrip) words() string { return fmt.Sprintf("%.1f/%.1f/%.1fms", r.Min, r.Median, r.Max) }
+func (r *roundTrip) words() string {
+	if r == nil {
+		return notKnown
+	}
+	return fmt.Sprintf("%.1f/%.1f/%.1fms", r.Min, r.Median, r.Max)
+}
 
 func (e *nodeExam) find(level, format string, args ...any) {
 	e.Findings = append(e.Findings, finding{level, fmt.Sprintf(format, args...)})
@@ -64,17 +71,24 @@ func (e *nodeExam) durable() bool { return e.AppendOnly == "yes" && e.AppendFsyn
 func (e *nodeExam) persistence() string {
 	switch e.AppendOnly {
 	case "yes":
-		return "appendfsync " + cmp.Or(e.AppendFsync, "not known")
+		return "appendfsync " + cmp.Or(e.AppendFsync, notKnown)
 	case "no":
 		return "no appendonly"
 	default:
-		return "not known"
+		return notKnown
 	}
+}
+
+func (e *nodeExam) clock() string {
+	if e.ClockOffset == nil {
+		return notKnown
+	}
+	return fmt.Sprintf("%+.1fms", *e.ClockOffset)
 }
 
 func (e *nodeExam) uptime() string {
 	if e.Uptime == 0 {
-		return "not known"
+		return notKnown
 	}
 	return (time.Duration(e.Uptime) * time.Second).String()
 }
@@ -138,8 +152,8 @@ func (e *nodeExam) examine(ctx context.Context, c *redis.Client) bool {
 	}
 	e.Reachable = true
 	e.info(ctx, c)
-	if offset := math.Abs(*e.ClockOffset); offset > farClock {
-		e.find(advice, "its clock differs from this machine's by %.1f s. Locks do not depend on it, but the times shown to people do", offset/1000)
+	if e.ClockOffset != nil && math.Abs(*e.ClockOffset) > farClock {
+		e.find(advice, "its clock differs from this machine's by %.1f s. Locks do not depend on it, but the times shown to people do", math.Abs(*e.ClockOffset)/1000)
 	}
 	if e.Role != "" && e.Role != "master" {
 		e.find(wrong, "it is a %s: locks need a master", e.Role)
@@ -159,11 +173,13 @@ func (e *nodeExam) evicts() {
 	e.find(wrong, "maxmemory-policy is %s: when the memory is full, locks that are held are evicted. Set noeviction", e.EvictionPolicy)
 }
 
-// time measures round trips and the clock. The answer with the shortest round trip tells the clock best: the server
-// read it about halfway.
+// time measures round trips and the clock, unless the server tells this user no time. The answer with the shortest round
+// trip tells the clock best: the server read it about halfway.
 func (e *nodeExam) time(ctx context.Context, c *redis.Client) error {
-	if err := within(ctx, func(ctx context.Context) error { return c.Ping(ctx).Err() }); err != nil {
-		return err // the connection is there now, and is not measured
+	// The connection is there afterwards, and is not measured.
+	err := within(ctx, func(ctx context.Context) error { return c.Ping(ctx).Err() })
+	if err != nil && !redis.IsPermissionError(err) {
+		return err
 	}
 	var trips []time.Duration
 	for range pings {
@@ -173,6 +189,10 @@ func (e *nodeExam) time(ctx context.Context, c *redis.Client) error {
 			there, err = c.Time(ctx).Result()
 			return err
 		})
+		if redis.IsPermissionError(err) {
+			e.find(wrong, "it refuses TIME, which the scripts of locks ask for: %v", err)
+			return nil
+		}
 		if err != nil {
 			return err
 		}

@@ -380,6 +380,7 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "hard", "on", ">pw", "~*", "&lock:{*", "+@all").Err())
 	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "reads", "on", ">pw", "~*", "&*", "+@all", "-@write").Err())
 	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "old", "on", ">pw", "~*", "&*", "+@all", "-pexpire").Err())
+	require.NoError(t, rdb.Do(t.Context(), "ACL", "SETUSER", "timeless", "on", ">pw", "~*", "&*", "+@all", "-time", "-ping").Err())
 	would := redistest.Start(t, "--maxmemory-policy", "allkeys-lru")
 	full := redistest.Start(t, "--maxmemory", "1")
 	host, port, err := net.SplitHostPort(good[0].Addr())
@@ -416,6 +417,9 @@ func TestDoctorTellsWhatIsWrong(t *testing.T) {
 		"no scripts": {[]string{"redis://dumb:pw@" + mute.Addr()}, exitNoQuorum, []string{
 			"refuses this user: NOPERM", "no lock can be taken",
 		}, "and nothing is wrong"},
+		"no time": {[]string{"redis://timeless:pw@" + mute.Addr()}, exitNoQuorum, []string{
+			"it refuses TIME, which the scripts of locks ask for: NOPERM", "a mutex cannot be taken", "no lock can be taken",
+		}, "reach"},
 		"no messages": {[]string{"redis://deaf:pw@" + mute.Addr()}, exitFailed, []string{"does not let this user subscribe"}, ""},
 		"no messages to others": {[]string{"redis://mum:pw@" + mute.Addr()}, exitFailed, []string{
 			"does not let this user publish to lock:{", "does not let this user publish to lock:channel:",
