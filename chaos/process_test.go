@@ -36,3 +36,24 @@ func TestAWorkerIsStoppedAgainOnceItGoesOn(t *testing.T) {
 	faults.Wait()
 	require.Len(t, r.away, 2)
 }
+
+// A busy machine may be late to start a node that is to be killed again: upon one another, kills would leave it no time.
+func TestAFaultOfANodeIsLeftOutWhileThereIsAnother(t *testing.T) {
+	t.Parallel()
+	p, err := start(exec.Command("sleep", "600"))
+	require.NoError(t, err)
+	defer p.kill()
+	n := &node{proc: p}
+	r := &Run{nodes: []*node{n}, active: make(map[*Fault]struct{}), start: time.Now()}
+	n.fault.Lock()
+	for _, kind := range []Kind{KillNode, StopNode} {
+		r.inject(Fault{Kind: kind}, nil)
+	}
+	require.Empty(t, r.faults)
+	require.False(t, p.gone())
+
+	n.fault.Unlock()
+	r.inject(Fault{Kind: StopNode}, nil)
+	require.Len(t, r.faults, 1)
+	require.True(t, n.fault.TryLock(), "it is over")
+}
