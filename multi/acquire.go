@@ -197,8 +197,17 @@ func (a *acquisition) askFor(asked []int, errs []error) {
 	}
 	leases, refused := lock.TryTogether(a.owned, locks...)
 	for at, i := range asked {
-		a.leases[i], errs[i] = leases[at], refused[at]
+		a.leases[i], errs[i] = a.check(i, leases[at], refused[at])
 	}
+}
+
+// check is what lock i has answered, or an error if that is neither a lease nor an error: a fake that answers so would
+// be asked again and again.
+func (a *acquisition) check(i int, lease *lock.Lease, err error) (*lock.Lease, error) {
+	if err == nil && (lease == nil || errors.Is(lease.Err(), lock.ErrNotHeld)) {
+		return nil, fmt.Errorf("multi: lock %q, a %T, has returned neither a lease that is held nor an error", a.locks[i].Name(), a.locks[i])
+	}
+	return lease, err
 }
 
 // worthWaiting reports whether the lock that was refused with err may be granted later.
@@ -218,7 +227,7 @@ func (a *acquisition) wait(i int, refusal error) error {
 		a.pause()
 	}
 	lease, err := a.locks[i].Lock(a.owned)
-	if err != nil {
+	if lease, err = a.check(i, lease, err); err != nil {
 		return a.reason(err, refusal)
 	}
 	a.leases[i] = lease

@@ -57,6 +57,43 @@ func TestMutexOfNothingOrOfNilFails(t *testing.T) {
 	}
 }
 
+// A hollow lock answers with a lease of nothing, as a fake may: at once, or when it is waited for.
+type hollow struct {
+	lock.Locker
+	lease *lock.Lease
+	busy  bool
+}
+
+func (h hollow) Name() string                              { return "hollow" }
+func (h hollow) Lock(context.Context) (*lock.Lease, error) { return h.lease, nil }
+
+func (h hollow) TryLock(context.Context) (*lock.Lease, error) {
+	if h.busy {
+		return nil, lock.ErrLocked
+	}
+	return h.lease, nil
+}
+
+func TestALeaseOfNothingIsAnError(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		c := w.client()
+		for _, h := range []hollow{{}, {busy: true}, {lease: new(lock.Lease)}, {lease: new(lock.Lease), busy: true}} {
+			m := multi.New(append(of(c, "a", "z"), h)...)
+			takes := []func() error{
+				func() error { _, err := m.Lock(bg); return err },
+				func() error { return m.Do(bg, func(context.Context) error { t.Error("it runs"); return nil }) },
+			}
+			if !h.busy {
+				takes = append(takes, func() error { _, err := m.TryLock(bg); return err })
+			}
+			for _, take := range takes {
+				require.EqualError(t, take(), `multi: lock "hollow", a multi_test.hollow, has returned neither a lease that is held nor an error`)
+				w.requireFree("a", "z")
+			}
+		}
+	})
+}
+
 func TestZeroLeaseIsOneOfNothing(t *testing.T) {
 	var l multi.Lease
 	require.Empty(t, l.Leases())
