@@ -100,6 +100,9 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 			return lease, d, nil
 		}
 		a.conclude(refused, q.ticket)
+		if d == reenters {
+			q.rename() // its hold has begun, and cannot wait again
+		}
 		return nil, d, err
 	}
 	if named < maxNamed && q.engine.disagree(b) {

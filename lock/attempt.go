@@ -110,7 +110,6 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 	h := &t.first
 	l := h.lease(t.engine, b.Start(), validity)
 	h.began = b.Start()
-	h.slot = h.slot.claim()
 	t.begin(h)
 	t.holds = 1
 	t.validity = validity
@@ -119,11 +118,9 @@ func (t *tenure) grant(ctx context.Context, b *redlock.Ballot, p *place, unsent 
 		t.joining = t.opens(b, answered)
 	}
 	t.serving = t.serves(b, answered)
-	if !c.won(t, p, gone, b) {
-		h.slot.renounce()
-		return nil, nothing, ErrClosed
+	if d, err := c.won(t, p, gone, b); d != nil {
+		return nil, d, err
 	}
-	h.slot.set(h)
 	if joins {
 		c.listen(t.keys().Lock) // for waiting writers
 	}
@@ -247,15 +244,24 @@ func (c *core) usurped(t *tenure, p *place) map[*tenure]Reason {
 	return gone
 }
 
-// won lets t begin, which b has granted, and ends p's wait if there was one. It fails if the client is closed or
-// about to be.
-func (c *core) won(t *tenure, p *place, gone map[*tenure]Reason, b *redlock.Ballot) bool {
+// won lets t begin, which b has granted, and ends p's wait if there was one. Unless t begins, d says why not: the client is
+// closed or about to be, or the call reenters.
+func (c *core) won(t *tenure, p *place, gone map[*tenure]Reason, b *redlock.Ballot) (d *denial, err error) {
 	deaf, far := t.others(b)
+	h := &t.first
 	c.mu.Lock()
-	if c.drains() {
-		c.mu.Unlock()
-		return false
+	switch {
+	case c.drains():
+		d, err = nothing, ErrClosed
+	case h.slot.held() != nil:
+		d = reenters // with two holds, the owner would forget one, and never end
 	}
+	if d != nil {
+		c.mu.Unlock()
+		return d, err
+	}
+	h.slot = h.slot.claim()
+	h.slot.set(h)
 	var ct *contest
 	if p != nil {
 		ct = p.contest // which p's place keeps
@@ -293,5 +299,5 @@ func (c *core) won(t *tenure, p *place, gone map[*tenure]Reason, b *redlock.Ball
 	for _, before := range usurped {
 		before.lose(cmp.Or(gone[before], ReasonGone)) // one may have begun meanwhile
 	}
-	return true
+	return nil, nil
 }

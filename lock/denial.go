@@ -22,6 +22,8 @@ var (
 	nothing = new(denial)
 	// taken says that this process has it.
 	taken = &denial{sure: true}
+	// reenters says that another call of the owner was passed the lock while this one asked for it.
+	reenters = new(denial)
 )
 
 // soFar is d, of an attempt that was cut off, as a reason: the holder that a quorum had named by then, or that too few

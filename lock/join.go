@@ -51,6 +51,10 @@ func (t *tenure) shut() {
 func (e *engine) join(s *slot) *Lease {
 	c := e.client
 	c.mu.Lock()
+	if s.held() != nil { // another call of the owner was passed it a moment ago
+		c.mu.Unlock()
+		return nil
+	}
 	ct := c.contests[e.contest()]
 	if ct != nil && ct.tenure != nil && !c.drains() {
 		t := ct.tenure

@@ -135,7 +135,8 @@ func (o *owner) entered(c *core, key string) bool {
 }
 
 // claim returns the slot for the hold that is about to be set: s, or the slot of a new owner if the
-// one that has waited for it has ended meanwhile. Either clear or renounce must follow.
+// one that has waited for it has ended meanwhile. Set must follow, before the client's mu is unlocked, with which claim is
+// called when the slot has no hold: so no other hold comes in between.
 func (s *slot) claim() *slot {
 	o := s.owner
 	o.mu.Lock()
@@ -151,7 +152,7 @@ func (s *slot) claim() *slot {
 	return fresh
 }
 
-// renounce takes back a claim.
+// renounce takes back a claim whose hold is over.
 func (s *slot) renounce() {
 	o := s.owner
 	o.mu.Lock()

@@ -116,13 +116,13 @@ func (p *place) poll() {
 	p.polled = true
 }
 
-// begins records that p, a queuer's place, asks the nodes. It may not ask if it has had its turn
-// meanwhile: it would ask for a lock that its owner already has.
+// begins records that p, a queuer's place, asks the nodes. It may not ask if its turn has come meanwhile, or that of
+// another call of its owner: it would ask for a lock that its owner already has.
 func (p *place) begins() bool {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p.attempts = p.lease == nil
+	p.attempts = p.lease == nil && p.call.slot.held() == nil
 	return p.attempts
 }
 

@@ -2,12 +2,14 @@ package lock_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
 )
 
@@ -202,4 +204,97 @@ func TestWhatReentersALeaseThatIsNotRenewedIsRenewed(t *testing.T) {
 			require.NoError(t, inner.Unlock(bg))
 		}
 	})
+}
+
+// Goroutines of one owner share one hold, though one of them is passed the lock while another one asks the nodes, and
+// is granted it, too. A hold that was overwritten would be nobody's to forget, and its owner would never end.
+func TestAnOwnerHasOneHoldThoughItIsPassedOneWhileItAsks(t *testing.T) {
+	const trip = 4 * time.Millisecond
+	type shared struct {
+		mine, theirs *lock.Lease // nil: none
+		m            lock.Locker
+		tries        bool // by a TryLock, and not by a Lock that waits
+		leader       bool // another owner waits before them
+	}
+	acquire := func(ctx context.Context, m func(context.Context) (*lock.Lease, error), brief bool) <-chan grant {
+		c := make(chan grant, 1)
+		go func() {
+			l, err := m(ctx)
+			if brief && err == nil {
+				err = l.Unlock(bg)
+			}
+			c <- grant{lease: l, err: err}
+		}()
+		return c
+	}
+	for name, share := range map[string]func(w *world, p, other *process) shared{
+		"permits": func(w *world, p, other *process) shared {
+			m := p.permits(2).Locker(1)
+			return shared{mine: w.lock(m), theirs: w.lock(other.permits(2).Locker(1)), m: m}
+		},
+		"readers": func(w *world, p, other *process) shared {
+			return shared{theirs: w.lock(other.lockOf("writer")), m: p.lockOf("reader"), tries: true, leader: true}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				p, other := w.process(), w.process()
+				for n := range 66 {
+					gap, brief := time.Duration(n/2)*trip/8-2*trip, n%2 == 0
+					each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 0) })
+					s := share(w, p, other)
+					outer := w.lock(reentrantAt(p, "stock"))
+					scope := context.WithoutCancel(outer.Context(bg))
+					wants := []context.Context{scope, scope}
+					if s.tries {
+						wants = wants[1:]
+					}
+					if s.leader {
+						wants = append([]context.Context{bg}, wants...)
+					}
+					var grants []<-chan grant
+					for _, ctx := range wants {
+						grants = append(grants, acquire(ctx, s.m.Lock, brief))
+						synctest.Wait()
+					}
+					time.Sleep(time.Second)
+					each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+					go func() { _ = s.theirs.Unlock(bg) }()
+					time.Sleep(2*trip + gap)
+					if s.tries {
+						grants = append(grants, acquire(scope, s.m.TryLock, brief))
+					}
+					if s.mine != nil {
+						require.NoError(t, s.mine.Unlock(bg))
+					}
+					var leases []*lock.Lease
+					for _, c := range grants {
+						g := await(t, c)
+						if s.tries && errors.Is(g.err, lock.ErrLocked) {
+							continue
+						}
+						require.NoError(t, g.err)
+						if !brief {
+							leases = append(leases, g.lease)
+						}
+					}
+					if s.leader && !brief {
+						require.NoError(t, leases[0].Unlock(bg))
+						leases = leases[1:]
+					}
+					for _, l := range leases {
+						require.Equal(t, leases[0].ID(), l.ID(), "%v", gap)
+						require.NoError(t, l.Unlock(bg))
+					}
+					require.NoError(t, outer.Unlock(bg))
+					first := w.lockIn(scope, reentrantAt(p, "stock"))
+					_, err := reentrantAt(p, "stock").TryLock(scope)
+					require.ErrorIs(t, err, lock.ErrLocked, "%v: the owner has ended", gap)
+					require.NoError(t, first.Unlock(bg))
+					time.Sleep(time.Minute)
+					each(w.nodes, func(n *virtual.Node) { require.False(t, n.Memory().Exists(keys.Lock)) })
+				}
+			})
+		})
+	}
 }

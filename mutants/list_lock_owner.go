@@ -3,6 +3,14 @@ package main
 // lockOwnerMutants are bugs in owners, and locking again.
 var lockOwnerMutants = []Mutant{
 	{
+		Name:    "an owner that was passed the lock while it asked has two holds",
+		File:    "lock/attempt.go",
+		Old:     "	case h.slot.held() != nil:",
+		New:     "	case false:",
+		Package: "lock",
+		Tests:   "^TestAnOwnerHasOneHoldThoughItIsPassedOneWhileItAsks$",
+	},
+	{
 		Name:    "a re-entry has the key outlive the guard",
 		File:    "lock/reenter.go",
 		Old:     "return e.client.checkKey(h.engine.set.extended(e.set.ttl))",

@@ -11,18 +11,10 @@ var lockWaitMutants = []Mutant{
 		Tests:   "^TestLostWakeUpCostsNoMoreThanAPoll$",
 	},
 	{
-		Name:    "a refusal ends the wait for somebody who has the lock",
-		File:    "lock/contender.go",
-		Old:     "c.refused && d.final &&",
-		New:     "false && d.final &&",
-		Package: "lock",
-		Tests:   "^TestALockWaitsOnThoughNodesRefuseItForAWhile$",
-	},
-	{
 		Name:    "who is refused at once does not hear why",
-		File:    "lock/contender.go",
-		Old:     "c.refused = c.refused || d.sure; c.refused && d.final",
-		New:     "c.refused = true; c.refused && d.final",
+		File:    "lock/acquire.go",
+		Old:     "return a.behind && ",
+		New:     "return ",
 		Package: "lock",
 		Tests:   "^TestALockWaitsOnThoughNodesRefuseItForAWhile$",
 	},
@@ -99,12 +91,10 @@ var lockWaitMutants = []Mutant{
 	{
 		Name: "a client that is closed grants",
 		File: "lock/attempt.go",
-		Old: `	if c.drains() {
-		c.mu.Unlock()
-		return false`,
-		New: `	if false {
-		c.mu.Unlock()
-		return false`,
+		Old: `	case c.drains():
+		d, err`,
+		New: `	case false:
+		d, err`,
 		Package: "lock",
 		Tests:   "^TestGrantThatRacesCloseIsGivenBack$",
 	},
