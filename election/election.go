@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/holdfast-go/holdfast/fair"
 	"github.com/holdfast-go/holdfast/internal/caption"
 	"github.com/holdfast-go/holdfast/internal/engine"
@@ -60,12 +62,14 @@ type Term struct {
 // leadership back. If lead returns nil, it resigns.
 //
 // If the leadership was lost while lead ran, so that lead's context had ended when it returned, Run
-// stands as a candidate again. There are two exceptions: ctx has ended too, or lead returned an
+// stands as a candidate again, and waits even for nodes that refuse its commands. There are two exceptions: ctx has ended too, or lead returned an
 // error that has nothing to do with the loss (neither context.Canceled nor [lock.ErrLost]); in the
 // latter case Run returns that error, joined with the loss. If the loss is found only after lead
 // has returned, Run joins it to lead's error and returns: lead did not return because of it, and a
 // nil was meant to resign. A lead that wants to resign in any case, even if the leadership is lost,
 // must end ctx.
+//
+// The owner that ctx may carry does not lead, nor does lead's context carry it: in lead, a lock that it holds is another's.
 //
 // If ctx ends before the candidate is elected, the error is a [*lock.AcquireError]. If the client
 // is closed, the leadership and lead's context end at once, and Run ends with [lock.ErrClosed] when
@@ -81,10 +85,26 @@ func (e *Election) Run(ctx context.Context, lead func(ctx context.Context, term 
 	if lead == nil {
 		return fmt.Errorf("election %q: Run has no function to call", e.Name())
 	}
-	for {
-		if again, err := e.campaign(ctx, lead); !again {
+	for led := false; ; led = true {
+		if again, err := e.campaign(ctx, lead, led); !again {
 			return err
 		}
+	}
+}
+
+// refusedPause is how long a candidate waits before it asks nodes again that have refused its commands.
+const refusedPause = time.Second
+
+// stand waits to be elected. One that has led also waits for nodes that refuse its commands: rights that were taken
+// away may come back.
+func (e *Election) stand(ctx context.Context, led bool) (*lock.Lease, error) {
+	for {
+		// If ctx carried an owner that already leads, it would be elected at once, a second time.
+		lease, err := e.mutex.Lock(lock.WithoutOwner(ctx))
+		if !led || ctx.Err() != nil || !errors.Is(err, lock.ErrNoQuorum) || errors.Is(err, redis.ErrClosed) {
+			return lease, err
+		}
+		_ = sleep(ctx, refusedPause) // if ctx ends, Lock says so
 	}
 }
 
@@ -99,9 +119,8 @@ func isOver(lease *lock.Lease) bool {
 }
 
 // campaign waits for one term and leads in it. It reports whether to campaign again.
-func (e *Election) campaign(ctx context.Context, lead func(context.Context, Term) error) (again bool, err error) {
-	// If ctx carried an owner that already leads, it would be elected at once, a second time.
-	lease, err := e.mutex.Lock(lock.WithoutOwner(ctx))
+func (e *Election) campaign(ctx context.Context, lead func(context.Context, Term) error, led bool) (again bool, err error) {
+	lease, err := e.stand(ctx, led)
 	if err != nil {
 		return false, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/election"
 	"github.com/holdfast-go/holdfast/fair"
+	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
 )
 
@@ -69,6 +70,37 @@ func (w *world) seen() []election.Term {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.terms
+}
+
+// A candidate that waits or has led also waits for nodes that refuse its commands; one that begins is told of it, and
+// so is one whose connections were closed.
+func TestACandidateWaitsForNodesThatRefuseItForAWhile(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		ctx, stop := context.WithCancel(bg)
+		first, second := w.candidate("first"), w.candidate("second")
+		one, two := first.run(ctx, follow), second.run(ctx, follow)
+		refuse := func(match func([]string) bool) {
+			for _, n := range w.nodes {
+				n.Refuse(match)
+			}
+		}
+		for range 2 {
+			late := w.candidate("late")
+			refuse(virtual.Name("EVAL", "EVALSHA"))
+			require.ErrorIs(t, <-late.run(ctx, follow), lock.ErrNoQuorum)
+			time.Sleep(2 * ttl)
+			require.Empty(t, one)
+			require.Empty(t, two)
+			refuse(nil)
+			time.Sleep(2 * ttl)
+			w.mu.Lock()
+			require.NotEmpty(t, w.leading)
+			w.mu.Unlock()
+		}
+		stop()
+		require.ErrorIs(t, <-one, context.Canceled)
+		require.ErrorIs(t, <-two, context.Canceled)
+	})
 }
 
 // A leader that does not look at its context is succeeded when the keys have expired and no

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/holdfast-go/holdfast/internal/kind"
 )
 
@@ -119,13 +121,19 @@ func (a *acquisition) outcome(block bool, lease *Lease, d *denial, err error) (o
 	case err != nil:
 		a.quit()
 		return true, a.fail(err, d)
-	case d.final, !block && d.err != nil:
+	case d.final && !a.mayPass(d), !block && d.err != nil:
 		a.quit()
 		return true, a.fail(d.err, &denial{holder: d.holder, ttl: d.ttl, about: d.about})
 	case !block && d.sure && !a.mayBeRivals(d):
 		return true, a.fail(ErrLocked, d)
 	}
 	return false, nil
+}
+
+// mayPass reports whether what nodes refuse now may be granted later: they have let this client ask for the lock before,
+// and rights that were taken away may come back, as when a password changes.
+func (a *acquisition) mayPass(d *denial) bool {
+	return a.behind && !errors.Is(d.err, ErrKind) && !errors.Is(d.err, redis.ErrClosed)
 }
 
 // maxMixed is how often a TryLock is refused permits of which nodes name different holders before it believes that
@@ -226,6 +234,7 @@ func (a *acquisition) wait(d *denial) error {
 	if d == taken || d.tells() {
 		a.awaited = d
 	}
+	a.behind = a.behind || d == taken || d.err == nil && d.holder != ""
 	if !a.contended && a.observed != nil {
 		a.tellWaits()
 	}

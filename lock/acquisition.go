@@ -7,6 +7,7 @@ type acquisition struct {
 	last    *denial // of a TryLock or a re-entry: why the attempt before failed; nil: it is the first
 	awaited *denial // the last reason that the call has waited for; nil: it has not waited, or knew of none
 	mixed   int     // how many of its attempts were refused permits by nodes that named different holders
+	behind  bool    // it has waited for a holder
 
 	contender contender // is turns, of a lock that is not a kind.Queue
 }

@@ -2,7 +2,6 @@ package lock
 
 import (
 	"cmp"
-	"errors"
 	"math/rand/v2"
 	"time"
 
@@ -19,7 +18,6 @@ type contender struct {
 	behind  *tenure   // which it waits for, of its own process; nil: none
 	late    time.Time // when to wait no longer for the confirmation of the subscription
 	checked bool      // an attempt was made after the subscription was confirmed
-	refused bool      // because somebody had the lock: the nodes let this client ask
 	holder  string    // who had the lock when it last began to wait for a message; "": it did not
 	expires time.Time // when that hold would have ended by itself
 	woken   bool      // and it was woken since
@@ -42,11 +40,6 @@ func (c *contender) try() (*Lease, *denial, error) {
 	if lease == nil && err == nil {
 		d = c.place.saw(d)
 		c.overtaken(d, time.Since(start))
-		if c.refused = c.refused || d.sure; c.refused && d.final && !errors.Is(d.err, ErrKind) {
-			passing := *d         // others may read d
-			passing.final = false // rights that were taken away may come back, as when a password changes
-			d = &passing
-		}
 	}
 	return lease, d, err
 }

@@ -89,6 +89,9 @@ func (q *queuer) try() (*Lease, *denial, error) {
 
 func (q *queuer) wait(d *denial) error {
 	c := q.engine.client
+	if q.place == nil { // the nodes refused what the call asked first after an earlier wait
+		return q.sleep(nil, nil, q.backOff())
+	}
 	if q.unplaced > 0 {
 		return q.sleep(q.place.listen(), nil, q.unplaced)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
@@ -416,22 +417,57 @@ func TestTryLockOfASlowSecondRoundKeepsItsBound(t *testing.T) {
 // Rights that are taken away may come back, as when a password changes. Who asks for the first time is told at once; who
 // knows that somebody has the lock waits on.
 func TestALockWaitsOnThoughNodesRefuseItForAWhile(t *testing.T) {
-	for _, kind := range []string{"reentrant", "fair"} {
+	for _, kind := range []string{"reentrant", "fair", "writer", "reader", "permit"} {
 		t.Run(kind, func(t *testing.T) {
 			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
-				l, waiting := w.lock(w.process().kinds()[kind]), wait(bg, w.process().kinds()[kind])
+				holder := kind
+				if kind == "reader" {
+					holder = "writer"
+				}
+				l, waiting := w.lock(w.process().lockOf(holder)), wait(bg, w.process().lockOf(kind))
 				p := w.process()
+				for _, begins := range []time.Duration{time.Second, 8 * time.Second} { // a waiter in a queue looks after half a minute
+					time.Sleep(begins)
+					each(w.nodes, func(n *virtual.Node) { n.Refuse(virtual.Name("EVALSHA")) })
+					err := lockFor(p.lockOf(kind), time.Second)
+					require.ErrorIs(t, err, lock.ErrNoQuorum)
+					require.NotErrorIs(t, err, context.DeadlineExceeded)
+					require.ErrorContains(t, err, "NOPERM")
+					time.Sleep(15 * time.Second)
+					require.Empty(t, waiting)
+					each(w.nodes, func(n *virtual.Node) { n.Refuse(nil) })
+				}
 				time.Sleep(time.Second)
-				each(w.nodes, func(n *virtual.Node) { n.Refuse(virtual.Name("EVALSHA")) })
-				err := lockFor(p.kinds()[kind], time.Second)
-				require.ErrorIs(t, err, lock.ErrNoQuorum)
-				require.NotErrorIs(t, err, context.DeadlineExceeded)
-				require.ErrorContains(t, err, "NOPERM")
-				time.Sleep(2 * pollBound)
-				require.Empty(t, waiting)
-				each(w.nodes, func(n *virtual.Node) { n.Refuse(nil) })
 				require.NoError(t, l.Unlock(bg))
 				require.NoError(t, await(t, waiting).lease.Unlock(bg))
+			})
+		})
+	}
+}
+
+// Whose connections are closed, and for good, waits no longer: nothing can come of it.
+func TestALockEndsWhoseRedisClientsAreClosed(t *testing.T) {
+	for _, kind := range []string{"reentrant", "fair", "writer", "reader", "permit"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				holder := kind
+				if kind == "reader" {
+					holder = "writer"
+				}
+				_ = w.lock(w.process().lockOf(holder))
+				h := virtual.NewHost(w.nodes)
+				clients := h.Clients(t)
+				locks, err := lock.NewClient(clients)
+				require.NoError(t, err)
+				defer locks.Close()
+				waiting := wait(bg, (&process{Host: h, locks: locks}).lockOf(kind))
+				time.Sleep(time.Second)
+				for _, c := range clients {
+					require.NoError(t, c.Close())
+				}
+				g := await(t, waiting)
+				require.ErrorIs(t, g.err, lock.ErrNoQuorum)
+				require.ErrorIs(t, g.err, redis.ErrClosed)
 			})
 		})
 	}

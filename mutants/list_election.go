@@ -3,6 +3,14 @@ package main
 // electionMutants are bugs in how a leader is elected, and in what is told about it.
 var electionMutants = []Mutant{
 	{
+		Name:    "one that has led gives up before nodes that refuse it",
+		File:    "election/election.go",
+		Old:     "for led := false; ; led = true {",
+		New:     "for led := false; ; led = false {",
+		Package: "election",
+		Tests:   "^TestACandidateWaitsForNodesThatRefuseItForAWhile$",
+	},
+	{
 		Name:    "a term whose beginning is not known begins with each look",
 		File:    "election/leader.go",
 		Old:     "if s.HeldFor > 0 {",

@@ -3,6 +3,22 @@ package main
 // lockQueueMutants are bugs in waiting for a turn on the nodes.
 var lockQueueMutants = []Mutant{
 	{
+		Name:    "a waiter ends that nodes refuse for a while",
+		File:    "lock/acquire.go",
+		Old:     "case d.final && !a.mayPass(d), ",
+		New:     "case d.final, ",
+		Package: "lock",
+		Tests:   "^TestALockWaitsOnThoughNodesRefuseItForAWhile$",
+	},
+	{
+		Name:    "a waiter waits on whose connections are closed",
+		File:    "lock/acquire.go",
+		Old:     " && !errors.Is(d.err, redis.ErrClosed)",
+		New:     " && (redis.ErrClosed != nil)",
+		Package: "lock",
+		Tests:   "^TestALockEndsWhoseRedisClientsAreClosed$",
+	},
+	{
 		Name:    "one that is renamed is followed past a writer",
 		File:    "lock/ask.go",
 		Old:     "	p.id, p.closed = renamed.id, true",
