@@ -152,19 +152,22 @@ func (c *core) tenureOf(lock, id string) *tenure {
 	return c.find(lock, id)
 }
 
-// seen returns who has the lock, as far as this process knows. Called with mu held.
-func (ct *contest) seen() *denial {
-	if t := ct.tenure; t != nil {
-		return &denial{holder: t.id, sure: true}
+// seen returns who has the lock for which e would ask, as far as this process knows. Called with mu held.
+func (ct *contest) seen(e *engine) *denial {
+	switch {
+	case ct.tenure != nil:
+		return &denial{holder: ct.tenure.id, sure: true}
+	case ct.relay.hasAll(e):
+		return &denial{holder: ct.reads[0].id, sure: true}
 	}
-	return ct.waitsFor()
+	return ct.waitsFor(e)
 }
 
 // waitsFor is seen for a call that waits, which need not know which hold of this process it waits for.
 // Called with mu held.
-func (ct *contest) waitsFor() *denial {
+func (ct *contest) waitsFor(e *engine) *denial {
 	switch {
-	case ct.tenure != nil:
+	case ct.tenure != nil, ct.relay.hasAll(e):
 		return taken
 	case ct.last == nil:
 		return nothing
@@ -213,6 +216,9 @@ func (r *relay) lose(t *tenure) {
 		r.slots -= t.engine.wants
 	}
 }
+
+// hasAll reports whether all permits that e knows of are with this process.
+func (r *relay) hasAll(e *engine) bool { return r != nil && r.slots >= e.permits }
 
 // reset records that this process has no permits.
 func (r *relay) reset() {

@@ -184,7 +184,7 @@ func (e *engine) known() *denial {
 		c.mu.Unlock()
 		return nothing
 	}
-	d, b := ct.seen(), ct.asking.Load()
+	d, b := ct.seen(e), ct.asking.Load()
 	c.mu.Unlock()
 	if d.holder == "" && d.err == nil && b != nil {
 		return e.cutOff(b)

@@ -152,7 +152,7 @@ func (p *place) seen() *denial {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return p.contest.seen()
+	return p.contest.seen(p.call.engine)
 }
 
 // waitsFor returns why p waits, as far as this process knows.
@@ -160,7 +160,7 @@ func (p *place) waitsFor() *denial {
 	c := p.contest.client
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return p.contest.waitsFor()
+	return p.contest.waitsFor(p.call.engine)
 }
 
 // asking records the attempt that p makes, unless p is nil, for the errors of those that wait behind

@@ -99,7 +99,7 @@ func (ct *contest) nextQueuer(t *tenure) *place {
 			return nil
 		case p.granted, (ending{q.ctx}).Err() != nil, q.slot.held() != nil:
 			continue // it has permits of its own, gives up, or is about to re-enter
-		case p.attempts && ct.relay.slots < q.engine.permits:
+		case p.attempts && !ct.relay.hasAll(q.engine):
 			continue // it may be about to be granted what is free at the nodes, which nobody else here could get before it
 		}
 		return p
@@ -133,7 +133,7 @@ func (p *place) stays() (left time.Duration) {
 		return 0
 	}
 	left = maxHere - now.Sub(q.began)
-	p.unplaced = left > 0 && now.Sub(r.passed) < lively && !r.pause(now) && r.slots >= q.engine.permits
+	p.unplaced = left > 0 && now.Sub(r.passed) < lively && !r.pause(now) && r.hasAll(q.engine)
 	if !p.unplaced {
 		p.contest.sends(p)
 		return 0

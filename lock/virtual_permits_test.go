@@ -810,3 +810,31 @@ func TestPermitsThatAQuorumSaysAreInUseAreAskedForOnce(t *testing.T) {
 		require.NoError(t, held.Release(bg))
 	})
 }
+
+// A wait for permits that are all with its own process ended behind them, though it has asked no node, nor anybody else
+// of its process since the last grant.
+func TestAWaitForPermitsOfItsOwnProcessWasBehindThem(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		s := w.process().permits(2)
+		first, second := granted(t, acquire(bg, s, 1)), granted(t, acquire(bg, s, 1))
+		waiter := acquire(bg, s, 1)
+		time.Sleep(time.Second)
+		require.NoError(t, first.Release(bg))
+		passed := granted(t, waiter)
+		require.NoError(t, second.Release(bg))
+		third, err := s.Acquire(bg, 1)
+		require.NoError(t, err)
+
+		ctx, cancel := context.WithTimeout(bg, 20*time.Millisecond)
+		defer cancel()
+		_, err = s.Acquire(ctx, 1)
+		require.ErrorIs(t, err, lock.ErrLocked)
+		require.NotErrorIs(t, err, lock.ErrNoQuorum)
+		var e *lock.AcquireError
+		require.ErrorAs(t, err, &e)
+		require.True(t, e.Own)
+		require.NotEmpty(t, e.Holder)
+		require.NoError(t, passed.Release(bg))
+		require.NoError(t, third.Release(bg))
+	})
+}

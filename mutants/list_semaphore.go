@@ -3,6 +3,14 @@ package main
 // semaphoreMutants are bugs in what gives out permits.
 var semaphoreMutants = []Mutant{
 	{
+		Name:    "a wait for permits of its own process knows of no holder",
+		File:    "lock/contest.go",
+		Old:     "	case ct.relay.hasAll(e):",
+		New:     "	case false:",
+		Package: "lock",
+		Tests:   "^TestAWaitForPermitsOfItsOwnProcessWasBehindThem$",
+	},
+	{
 		Name: "permits are counted by majority, not slots",
 		File: "lock/slots.go",
 		Old: `	if e.numbered == nil {
@@ -349,8 +357,8 @@ var semaphoreMutants = []Mutant{
 	{
 		Name:    "one waits here though a permit may be free",
 		File:    "lock/relay.go",
-		Old:     "r.slots >= q.engine.permits",
-		New:     "r.slots > 0",
+		Old:     "!r.pause(now) && r.hasAll(q.engine)",
+		New:     "!r.pause(now) && r.slots > 0",
 		Package: "lock",
 		Tests:   "^TestWhoComesWhilePermitsArePassedOnWaitsHere$",
 	},
@@ -389,7 +397,7 @@ var semaphoreMutants = []Mutant{
 	{
 		Name:    "who asks the nodes is passed over",
 		File:    "lock/relay.go",
-		Old:     "case p.attempts && ct.relay.slots < q.engine.permits:",
+		Old:     "case p.attempts && !ct.relay.hasAll(q.engine):",
 		New:     "case p.attempts:",
 		Package: "lock",
 		Tests:   "^TestAPermitIsPassedToWhoAsksForAPlace$",
@@ -397,7 +405,7 @@ var semaphoreMutants = []Mutant{
 	{
 		Name:    "who asks for a free permit is passed another",
 		File:    "lock/relay.go",
-		Old:     "case p.attempts && ct.relay.slots < q.engine.permits:",
+		Old:     "case p.attempts && !ct.relay.hasAll(q.engine):",
 		New:     "case false:",
 		Package: "lock",
 		Tests:   "^TestWhoAsksForAFreePermitGetsThat$",
