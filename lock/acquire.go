@@ -130,10 +130,10 @@ func (a *acquisition) outcome(block bool, lease *Lease, d *denial, err error) (o
 	return false, nil
 }
 
-// mayPass reports whether what nodes refuse now may be granted later: they have let this client ask for the lock before,
-// and rights that were taken away may come back, as when a password changes.
+// mayPass reports whether what nodes refuse now may be granted later: they have let the call wait before, and rights that
+// were taken away may come back, as when a password changes.
 func (a *acquisition) mayPass(d *denial) bool {
-	return a.behind && !errors.Is(d.err, ErrKind) && !errors.Is(d.err, redis.ErrClosed)
+	return a.turns != nil && a.turns.accepted() && !errors.Is(d.err, ErrKind) && !errors.Is(d.err, redis.ErrClosed)
 }
 
 // maxMixed is how often a TryLock is refused permits of which nodes name different holders before it believes that
@@ -234,7 +234,6 @@ func (a *acquisition) wait(d *denial) error {
 	if d == taken || d.tells() {
 		a.awaited = d
 	}
-	a.behind = a.behind || d == taken || d.err == nil && d.holder != ""
 	if !a.contended && a.observed != nil {
 		a.tellWaits()
 	}

@@ -7,7 +7,6 @@ type acquisition struct {
 	last    *denial // of a TryLock or a re-entry: why the attempt before failed; nil: it is the first
 	awaited *denial // the last reason that the call has waited for; nil: it has not waited, or knew of none
 	mixed   int     // how many of its attempts were refused permits by nodes that named different holders
-	behind  bool    // it has waited for a holder
 
 	contender contender // is turns, of a lock that is not a kind.Queue
 }
@@ -19,6 +18,8 @@ type turns interface {
 	try() (*Lease, *denial, error)
 	// wait sleeps until there may be a reason to try again.
 	wait(d *denial) error
+	// accepted reports whether the nodes have let the call wait.
+	accepted() bool
 	// passed returns the lease that another goroutine of this process has passed on; nil: none.
 	passed() *Lease
 	// leave gives up, or continues with a re-entry of what another call of the same owner got. It

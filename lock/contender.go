@@ -18,6 +18,7 @@ type contender struct {
 	behind  *tenure   // which it waits for, of its own process; nil: none
 	late    time.Time // when to wait no longer for the confirmation of the subscription
 	checked bool      // an attempt was made after the subscription was confirmed
+	refused bool      // because somebody had the lock: the nodes let this client ask
 	holder  string    // who had the lock when it last began to wait for a message; "": it did not
 	expires time.Time // when that hold would have ended by itself
 	woken   bool      // and it was woken since
@@ -31,7 +32,9 @@ func (c *contender) try() (*Lease, *denial, error) {
 			c.behind = behind
 			behind.prepare(&c.engine.set)
 		}
-		return nil, c.place.waitsFor(), nil
+		d := c.place.waitsFor()
+		c.refused = c.refused || d.sure
+		return nil, d, nil
 	}
 	c.behind = nil
 	start := time.Now()
@@ -39,6 +42,7 @@ func (c *contender) try() (*Lease, *denial, error) {
 	c.place.again = true
 	if lease == nil && err == nil {
 		d = c.place.saw(d)
+		c.refused = c.refused || d.sure
 		c.overtaken(d, time.Since(start))
 	}
 	return lease, d, err
@@ -151,6 +155,8 @@ func (c *contender) overtaken(d *denial, took time.Duration) {
 		Yes: lua.ParseFar,
 	})
 }
+
+func (c *contender) accepted() bool { return c.refused }
 
 func (c *contender) leave() *Lease { return c.place.leave() }
 

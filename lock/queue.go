@@ -89,9 +89,6 @@ func (q *queuer) try() (*Lease, *denial, error) {
 
 func (q *queuer) wait(d *denial) error {
 	c := q.engine.client
-	if q.place == nil { // the nodes refused what the call asked first after an earlier wait
-		return q.sleep(nil, nil, q.backOff())
-	}
 	if q.unplaced > 0 {
 		return q.sleep(q.place.listen(), nil, q.unplaced)
 	}
@@ -239,6 +236,9 @@ func (q *queuer) leave() *Lease {
 	ct.attend() // those behind it may have waited for it alone
 	return l
 }
+
+// accepted implements turns. Who may ask for a lock need not have the right to queue for it.
+func (q *queuer) accepted() bool { return q.ticket.Final }
 
 func (q *queuer) seen() *denial {
 	if q.place == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
 	"github.com/holdfast-go/holdfast/lock"
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/readwrite"
 	"github.com/holdfast-go/holdfast/redlock"
 )
@@ -443,6 +445,26 @@ func TestALockWaitsOnThoughNodesRefuseItForAWhile(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who may ask for a lock but not queue for it is told so, and does not wait for rights that it has never had.
+func TestALockEndsThatMayNotQueue(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		l := w.lock(w.process().queue())
+		queues := func(args []string) bool {
+			if !runs(lua.FairAcquire{})(args) {
+				return false
+			}
+			keys, err := strconv.Atoi(args[2])
+			return err == nil && args[3+keys+3] != "" // its ticket
+		}
+		each(w.nodes, func(n *virtual.Node) { n.Refuse(queues) })
+		err := lockFor(w.process().queue(), time.Minute)
+		require.ErrorContains(t, err, "NOPERM")
+		require.ErrorIs(t, err, lock.ErrNoQuorum)
+		require.NotErrorIs(t, err, context.DeadlineExceeded)
+		require.NoError(t, l.Unlock(bg))
+	})
 }
 
 // Whose connections are closed, and for good, waits no longer: nothing can come of it.

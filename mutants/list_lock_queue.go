@@ -3,6 +3,14 @@ package main
 // lockQueueMutants are bugs in waiting for a turn on the nodes.
 var lockQueueMutants = []Mutant{
 	{
+		Name:    "who may not queue waits for the right to",
+		File:    "lock/queue.go",
+		Old:     "accepted() bool { return q.ticket.Final }",
+		New:     "accepted() bool { return true }",
+		Package: "lock",
+		Tests:   "^TestALockEndsThatMayNotQueue$",
+	},
+	{
 		Name:    "a waiter ends that nodes refuse for a while",
 		File:    "lock/acquire.go",
 		Old:     "case d.final && !a.mayPass(d), ",
