@@ -19,6 +19,14 @@ var commandMutants = []Mutant{
 		Tests:   "^TestForcedLockEndsTheCommand$",
 	},
 	{
+		Name:    "a loss of a leader that only the release finds is a success",
+		File:    "cmd/holdfast/elect.go",
+		Old:     "	case unseen != nil: // it",
+		New:     "	case false: // it",
+		Package: "cmd/holdfast",
+		Tests:   "^TestLossThatOnlyTheReleaseFindsIsNoReasonToLeadAgain$",
+	},
+	{
 		Name: "a loss that only the release finds is a success",
 		File: "cmd/holdfast/run.go",
 		Old: `	case lost == nil && errors.Is(released, lock.ErrLost):

@@ -153,19 +153,20 @@ func (e *candidacy) campaign(c *lock.Client, r *runner) (code int, err error) {
 	// Nothing of the election runs until over is closed: a term that was lost must not become a
 	// candidacy before the command has gone, and is one by the next call.
 	lost, code, err := r.run(&grant{lease: l, name: e.name})
-	if lost == nil {
-		lost = lossOf(l)
-	}
+	unseen := lossOf(l)
 	cancel() // a term that is lost from now on is not followed by a candidacy that nobody knows of
 	close(over)
 	<-done
+	if unseen == nil && errors.Is(ran, lock.ErrLost) {
+		unseen = ran
+	}
 	switch {
 	case err != nil:
 		return 0, err
 	case lost != nil:
 		return 0, fmt.Errorf("%w: %s", errTermLost, lossText(lost))
-	case errors.Is(ran, lock.ErrLost):
-		return 0, fmt.Errorf("%w: %s", errTermLost, lossText(ran))
+	case unseen != nil: // it ended by itself, but perhaps not before the term did
+		return 0, exit(exitLost, fmt.Errorf("lock %q: the leadership was lost before the command had ended: %s", e.name, lossText(unseen)))
 	}
 	if ran != nil {
 		r.events.warn(unreleased(ran))

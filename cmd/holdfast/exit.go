@@ -27,7 +27,7 @@ const runCodes = commonCodes + `       70  the lock was lost while the command r
 `
 
 // electCodes is that of elect, where a loss is followed by another candidacy.
-const electCodes = commonCodes + `       70  the leadership was lost when a signal had asked the command to end
+const electCodes = commonCodes + `       70  the leadership was lost when a signal had asked the command to end, or before it ended by itself
 `
 
 const commonCodes = `Exit codes:

@@ -134,6 +134,17 @@ func TestLossThatOnlyTheReleaseFindsIsALoss(t *testing.T) {
 	require.Contains(t, errs, `lock "x" was lost before the command had ended`)
 }
 
+// The command of a leader that ends by itself is not run again, though its term may have been over before.
+func TestLossThatOnlyTheReleaseFindsIsNoReasonToLeadAgain(t *testing.T) {
+	t.Parallel()
+	url := redisURL(redistest.Start(t).Addr())
+	code, out, errs := run(t, url, "elect", "x", "--", binary, "unlock", "--force", "--yes", "x")
+	require.Equal(t, exitLost, code, errs)
+	require.Equal(t, "x: ended by force\n", out)
+	require.Contains(t, errs, `lock "x": the leadership was lost before the command had ended`)
+	require.NotContains(t, errs, "candidate again")
+}
+
 // A leader that was asked to end, and whose command goes on until the leadership is lost, is no candidate again.
 func TestLeaderThatWasAskedToEndIsNoCandidateAgain(t *testing.T) {
 	t.Parallel()

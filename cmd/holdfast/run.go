@@ -88,7 +88,7 @@ error; with "name", "id", "token", "slots", "deadline", "reason" (notRenewed, go
 	f.BoolVarP(&j.wish.shared, "shared", "s", false, "share the lock with other users of --shared, and exclude those of --exclusive")
 	f.BoolVarP(&j.wish.exclusive, "exclusive", "x", false, "take the lock alone, for a name that others use with --shared")
 	f.StringVar(&j.permits, "permits", "", "take n of k permits, as in 1/5; all users of NAME must give the same k")
-	f.DurationVar(&j.atLeast, "at-least", 0, "keep the lock taken for at least this time, even if the command ends sooner")
+	f.DurationVar(&j.atLeast, "at-least", 0, "keep the lock taken for at least this time, even if the command ends sooner or cannot be executed")
 	f.StringVar(&j.note, "note", "", "a text that tells others what the lock is held for")
 	f.IntVarP(&j.conflict, "conflict-exit-code", "E", exitConflict, "exit code if others have the lock; with 0 nothing is printed")
 	return cmd
