@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/holdfast-go/holdfast/fair"
 	"github.com/holdfast-go/holdfast/internal/caption"
 	"github.com/holdfast-go/holdfast/internal/engine"
@@ -92,22 +90,6 @@ func (e *Election) Run(ctx context.Context, lead func(ctx context.Context, term 
 	}
 }
 
-// refusedPause is how long a candidate waits before it asks nodes again that have refused its commands.
-const refusedPause = time.Second
-
-// stand waits to be elected. One that has led also waits for nodes that refuse its commands: rights that were taken
-// away may come back.
-func (e *Election) stand(ctx context.Context, led bool) (*lock.Lease, error) {
-	for {
-		// If ctx carried an owner that already leads, it would be elected at once, a second time.
-		lease, err := e.mutex.Lock(lock.WithoutOwner(ctx))
-		if !led || ctx.Err() != nil || !errors.Is(err, lock.ErrNoQuorum) || errors.Is(err, redis.ErrClosed) {
-			return lease, err
-		}
-		_ = sleep(ctx, refusedPause) // if ctx ends, Lock says so
-	}
-}
-
 // isOver reports whether the lease is known to be over. It does not look at the clock.
 func isOver(lease *lock.Lease) bool {
 	select {
@@ -118,9 +100,15 @@ func isOver(lease *lock.Lease) bool {
 	}
 }
 
-// campaign waits for one term and leads in it. It reports whether to campaign again.
+// campaign waits for one term and leads in it. It reports whether to campaign again. led says that the candidate has led
+// before.
 func (e *Election) campaign(ctx context.Context, lead func(context.Context, Term) error, led bool) (again bool, err error) {
-	lease, err := e.stand(ctx, led)
+	// If ctx carried an owner that already leads, it would be elected at once, a second time.
+	wait := lock.WithoutOwner(ctx)
+	if led {
+		wait = engine.Patient(wait)
+	}
+	lease, err := e.mutex.Lock(wait)
 	if err != nil {
 		return false, err
 	}

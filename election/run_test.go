@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/election"
@@ -72,8 +73,7 @@ func (w *world) seen() []election.Term {
 	return w.terms
 }
 
-// A candidate that waits or has led also waits for nodes that refuse its commands; one that begins is told of it, and
-// so is one whose connections were closed.
+// A candidate that waits or has led also waits for nodes that refuse its commands. One that begins is told of it.
 func TestACandidateWaitsForNodesThatRefuseItForAWhile(t *testing.T) {
 	inWorlds(t, func(t *testing.T, w *world) {
 		ctx, stop := context.WithCancel(bg)
@@ -105,6 +105,27 @@ func TestACandidateWaitsForNodesThatRefuseItForAWhile(t *testing.T) {
 
 // A leader that does not look at its context is succeeded when the keys have expired and no
 // sooner, and Run tells of it if it does not go on.
+// A leader whose connections are closed, and for good, does not stand again.
+func TestALeaderWhoseRedisClientsAreClosedDoesNotRunAgain(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		h := virtual.NewHost(w.nodes)
+		clients := h.Clients(t)
+		c, err := lock.NewClient(clients)
+		require.NoError(t, err)
+		defer c.Close()
+		done := (&candidate{Host: h, Election: election.New(c, "scheduler", "first"), world: w, locks: c, name: "first"}).run(bg, follow)
+		for _, c := range clients {
+			require.NoError(t, c.Close())
+		}
+		select {
+		case err = <-done:
+		case <-time.After(time.Hour):
+		}
+		require.ErrorIs(t, err, redis.ErrClosed)
+		w.requireTerms("first")
+	})
+}
+
 func TestALeaderThatIgnoresItsLossIsSucceededWhenItMayBe(t *testing.T) {
 	inWorlds(t, func(t *testing.T, w *world) {
 		first, second := w.candidate("first"), w.candidate("second")

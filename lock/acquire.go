@@ -133,7 +133,10 @@ func (a *acquisition) outcome(block bool, lease *Lease, d *denial, err error) (o
 // mayPass reports whether what nodes refuse now may be granted later: they have let the call wait before, and rights that
 // were taken away may come back, as when a password changes.
 func (a *acquisition) mayPass(d *denial) bool {
-	return a.turns != nil && a.turns.accepted() && !errors.Is(d.err, ErrKind) && !errors.Is(d.err, redis.ErrClosed)
+	if a.turns == nil || errors.Is(d.err, ErrKind) || errors.Is(d.err, redis.ErrClosed) {
+		return false
+	}
+	return a.turns.accepted() || kind.IsPatient(a.ctx)
 }
 
 // maxMixed is how often a TryLock is refused permits of which nodes name different holders before it believes that

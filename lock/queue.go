@@ -89,6 +89,9 @@ func (q *queuer) try() (*Lease, *denial, error) {
 
 func (q *queuer) wait(d *denial) error {
 	c := q.engine.client
+	if q.place == nil { // a patient call, which the nodes have refused at once
+		return q.sleep(nil, nil, q.backOff())
+	}
 	if q.unplaced > 0 {
 		return q.sleep(q.place.listen(), nil, q.unplaced)
 	}

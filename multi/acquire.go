@@ -35,6 +35,7 @@ type acquisition struct {
 	ranks  []string        // of the locks
 	leases []*lock.Lease   // nil: not held
 	rivals time.Duration   // how long the next pause is for locks of one name; 0: none yet
+	waited bool            // for one of them, and got it
 }
 
 // A call is the context of one call. Users' contexts may have types that cannot be compared; this
@@ -226,11 +227,15 @@ func (a *acquisition) wait(i int, refusal error) error {
 	if end-first > 1 {
 		a.pause()
 	}
-	lease, err := a.locks[i].Lock(a.owned)
+	ctx := a.owned
+	if a.waited {
+		ctx = engine.Patient(ctx) // as in a single wait, which that for the next lock continues
+	}
+	lease, err := a.locks[i].Lock(ctx)
 	if lease, err = a.check(i, lease, err); err != nil {
 		return a.reason(err, refusal)
 	}
-	a.leases[i] = lease
+	a.leases[i], a.waited = lease, true
 	return nil
 }
 

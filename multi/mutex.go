@@ -91,7 +91,8 @@ func rank(name string) string {
 
 // Lock blocks until all the locks are held or ctx is done. If ctx carries an owner that already
 // holds some of them, Lock re-enters those. ctx limits only the wait. While Lock waits for one of
-// the locks, it holds only those whose names come before it.
+// the locks, it holds only those whose names come before it. Once it has waited for one of them, it also waits for nodes
+// that refuse its commands, as the Lock of a [lock.Locker] does.
 //
 // If Lock fails, everything has been given back, and the error names the lock that failed. Unless
 // an argument or option is invalid, it is that lock's [*lock.AcquireError].

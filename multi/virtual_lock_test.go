@@ -397,3 +397,43 @@ func TestClosedClientEndsTheCall(t *testing.T) {
 		w.requireFree("a", "c")
 	})
 }
+
+// A Lock that has waited for one name waits for the next one, too, though nodes refuse its commands for a while.
+func TestALockOfSeveralWaitsOnThoughNodesRefuseIt(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		m := multi.New(mixed(w.client(), "a", "b")...)
+		refuse := func(match func([]string) bool) {
+			for _, n := range w.nodes {
+				n.Refuse(match)
+			}
+		}
+		ofB := func(args []string) bool {
+			return slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, "{b}") })
+		}
+		theirs := mixed(w.client(), "a")
+		first, err := theirs[0].TryLock(bg)
+		require.NoError(t, err)
+		type result struct {
+			lease *multi.Lease
+			err   error
+		}
+		done := make(chan result, 1)
+		go func() {
+			l, err := m.Lock(bg)
+			done <- result{l, err}
+		}()
+		time.Sleep(time.Second)
+		refuse(ofB)
+		_, err = multi.New(mixed(w.client(), "b")...).Lock(bg)
+		require.ErrorIs(t, err, lock.ErrNoQuorum, "who begins is told of it")
+		require.NoError(t, first.Unlock(bg))
+		time.Sleep(time.Minute)
+		require.Empty(t, done)
+		refuse(nil)
+		time.Sleep(time.Second)
+		got := <-done
+		require.NoError(t, got.err)
+		require.NoError(t, got.lease.Unlock(bg))
+		w.requireFree("a", "b")
+	})
+}

@@ -21,8 +21,8 @@ var lockQueueMutants = []Mutant{
 	{
 		Name:    "a waiter waits on whose connections are closed",
 		File:    "lock/acquire.go",
-		Old:     " && !errors.Is(d.err, redis.ErrClosed)",
-		New:     " && (redis.ErrClosed != nil)",
+		Old:     " || errors.Is(d.err, redis.ErrClosed) {",
+		New:     " || redis.ErrClosed == nil {",
 		Package: "lock",
 		Tests:   "^TestALockEndsWhoseRedisClientsAreClosed$",
 	},

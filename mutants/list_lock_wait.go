@@ -13,8 +13,8 @@ var lockWaitMutants = []Mutant{
 	{
 		Name:    "who is refused at once does not hear why",
 		File:    "lock/acquire.go",
-		Old:     "return a.turns != nil && a.turns.accepted() && ",
-		New:     "return a.turns != nil && ",
+		Old:     "return a.turns.accepted() || kind.IsPatient(a.ctx)",
+		New:     "return true",
 		Package: "lock",
 		Tests:   "^TestALockWaitsOnThoughNodesRefuseItForAWhile$",
 	},

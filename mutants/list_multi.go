@@ -3,6 +3,14 @@ package main
 // multiMutants are bugs in what takes several locks together.
 var multiMutants = []Mutant{
 	{
+		Name:    "who has waited for one name is refused the next one",
+		File:    "multi/acquire.go",
+		Old:     "	if a.waited {",
+		New:     "	if false {",
+		Package: "multi",
+		Tests:   "^TestALockOfSeveralWaitsOnThoughNodesRefuseIt$",
+	},
+	{
 		Name:    "the last lock's own end is the cause for a context that can be cancelled",
 		File:    "multi/context.go",
 		Old:     "valueless.WithCancelCause(parent)",

@@ -51,6 +51,10 @@ func SlotsOf(l *lock.Lease) []int { return kind.OfLeases.Slots(l).List() }
 // not be re-entered.
 func WithOwnerOf(ctx, of context.Context) context.Context { return kind.OfLeases.Owner(ctx, of) }
 
+// Patient returns a context under which a Lock waits even for nodes that refuse its commands from the start, as one does
+// that they have let wait before.
+func Patient(ctx context.Context) context.Context { return kind.Patient(ctx) }
+
 // Reads reports whether l is a reader's lock. It is false of a lock that this module did not make.
 func Reads(l lock.Locker) bool { return kind.Reads(kind.Unwrap(l)) }
 
