@@ -73,16 +73,19 @@ func (l *ledger) end(c *call, lease *lock.Lease, host *virtual.Host, at place) {
 	}
 }
 
-// find returns the entry of a lease that is not over, by its hold id.
-func (l *ledger) find(id string) (e entry, found bool) {
+// find returns the entry of a lease that is not over, or, of a permit's, one of the same hold.
+func (l *ledger) find(lease Lease) (e entry, found bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, e := range l.entries {
-		if e.lease.ID() == id && e.lease.Err() == nil {
-			return e, true
+	for _, other := range l.entries {
+		switch {
+		case Lease(other.lease) == lease:
+			return other, true
+		case other.lease.ID() == lease.ID() && other.lease.Err() == nil:
+			e, found = other, true
 		}
 	}
-	return e, false
+	return e, found
 }
 
 // last returns the newest lease of name of a process on host that is not over; nil: there is none.

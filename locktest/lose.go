@@ -48,11 +48,11 @@ func (f *Fake) Lose(lease Lease, reason lock.Reason) {
 	if v := reflect.ValueOf(lease); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 		f.t.Fatalf("locktest: Lose: the lease is nil")
 	}
-	e, found := f.ledger.find(lease.ID())
+	if err := lease.Err(); err != nil {
+		f.t.Fatalf("locktest: Lose: it is over already: %v", err)
+	}
+	e, found := f.ledger.find(lease)
 	if !found {
-		if err := lease.Err(); err != nil {
-			f.t.Fatalf("locktest: Lose: it is over already: %v", err)
-		}
 		f.t.Fatalf("locktest: Lose: no client of this Fake has the lease %s", lease.ID())
 	}
 	switch reason {
@@ -70,7 +70,7 @@ func (f *Fake) Lose(lease Lease, reason lock.Reason) {
 		f.t.Fatalf("locktest: Lose: nobody but the program can end a lease for the reason %q", reason)
 	}
 	var over *lock.LeaseError
-	switch err := e.lease.Err(); {
+	switch err := lease.Err(); {
 	case err == nil && reason == lock.ReasonExpired:
 		f.t.Fatalf("locktest: Lose: the lease of %q does not expire: it is renewed, unless it is taken WithoutWatchdog", e.lease.Name())
 	case err == nil:

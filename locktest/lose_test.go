@@ -213,6 +213,18 @@ func TestLossThatCannotBeIsRefused(t *testing.T) {
 		require.True(t, contains(failures, "Lose: the lease is nil"), failures)
 	}
 	failures = recorded(t, func(t testing.TB) {
+		f := locktest.New(t)
+		m := reentrant.New(f.Client(), "orders:42")
+		lease, err := m.Lock(bg)
+		require.NoError(t, err)
+		again, err := m.Lock(lease.Context(bg))
+		require.NoError(t, err)
+		defer again.Unlock(bg)
+		require.NoError(t, lease.Unlock(bg))
+		f.Lose(lease, lock.ReasonForced)
+	})
+	require.True(t, contains(failures, "it is over already: "), failures)
+	failures = recorded(t, func(t testing.TB) {
 		lease, err := reentrant.New(locktest.New(t).Client(), "orders:42").Lock(bg)
 		if err != nil {
 			t.Errorf("%v", err)

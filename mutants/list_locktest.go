@@ -3,6 +3,14 @@ package main
 // locktestMutants are bugs in the fake for tests of programs, and in what only tests and assertions ask for.
 var locktestMutants = []Mutant{
 	{
+		Name:    "a lease that is over is lost with another one of its hold",
+		File:    "locktest/lose.go",
+		Old:     "if err := lease.Err(); err != nil {",
+		New:     "if err := lease.Err(); false {",
+		Package: "locktest",
+		Tests:   "^TestLossThatCannotBeIsRefused$",
+	},
+	{
 		Name:    "clients of a fake use connections that a node has closed",
 		File:    "internal/virtual/conn.go",
 		Old:     "if c.wire.way.checks && c.in.isOver() {",
