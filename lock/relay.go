@@ -21,11 +21,12 @@ import (
 //
 // If the first waiter has a request in flight, it is passed the permit all the same, and waits no
 // longer for the answer: the request takes a round trip, in which hundreds might overtake it. What the
-// nodes may grant it is given back, as when a waiter gives up. That holds as long as this process has
-// all permits, so that the nodes have none to grant. If not, a request in flight may be for one that is
-// free there, and is left to the nodes: a waiter that was passed another one would leave the free one
-// to the next, who might fare no better, and it would stay free for as long as permits are passed on
-// faster than nodes answer. Then the waiters behind may be passed a permit meanwhile.
+// nodes may grant it is given back, as when a waiter gives up. But the nodes may have free permits, as many as
+// this process does not have. The first requests in flight may be for those, and are left to the nodes: a waiter
+// that was passed another one would leave the free one to the next, who might fare no better, and it would stay
+// free for as long as permits are passed on faster than nodes answer. Then the waiters behind may be passed a permit
+// meanwhile. If they had all to wait for answers, as when a crowd comes at once, every permit would go back to the
+// nodes.
 //
 // Why no slot has two holders (I1): the nodes know the tenure, which stays, and within it the next hold begins
 // after the one before has ended (U1), while the tenure is valid (U2). Why each token is of one hold, and greater than all
@@ -93,14 +94,16 @@ func (ct *contest) passPermit(t *tenure) (does service) {
 // nextQueuer returns the first waiter here for as many permits as t has; nil: there is none, or the
 // first wants another number. Called with mu held.
 func (ct *contest) nextQueuer(t *tenure) *place {
+	free := t.engine.permits - ct.relay.slots // which this process does not have: at the nodes there are no more
 	for _, p := range ct.queue {
 		switch q := p.call; {
 		case q.engine.mark() != t.engine.mark():
 			return nil
-		case p.granted, (ending{q.ctx}).Err() != nil, q.slot.held() != nil:
-			continue // it has permits of its own, gives up, or is about to re-enter
-		case p.attempts && !ct.relay.hasAll(q.engine):
-			continue // it may be about to be granted what is free at the nodes, which nobody else here could get before it
+		case p.granted, p.attempts && free > 0:
+			free -= q.engine.wants // it has what was free at the nodes, or is about to: nobody else here could get that before it
+			continue
+		case (ending{q.ctx}).Err() != nil, q.slot.held() != nil:
+			continue // it gives up, or is about to re-enter
 		}
 		return p
 	}

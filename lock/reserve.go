@@ -10,8 +10,8 @@ const (
 	// minReserve and maxReserve bound the tokens that are reserved at once.
 	minReserve = maxHolds
 	maxReserve = 1 << 14
-	// tokenGap is how far ahead of the known counter a reserve of permits begins. Permits that are granted
-	// meanwhile have tokens from before it.
+	// tokenGap is how far ahead of the known counter a reserve of permits begins, unless this process has all of
+	// them. Permits that are granted elsewhere meanwhile have tokens from before it.
 	tokenGap = 16
 )
 
@@ -36,13 +36,18 @@ func (r *reserve) begin(t *tenure, now time.Time) int64 {
 		r.size = min(2*r.size, maxReserve) // it was used up before its time
 	}
 	r.asking, r.asked = true, now
-	r.lot = max(1, min(r.size, now.Sub(since).Microseconds()))
+	passed := now.Sub(since).Microseconds()
 	if ct := t.contest; t.engine.numbered != nil {
-		r.lot = max(1, r.lot/int64(max(1, len(ct.reads)))) // all of them share the microseconds
-		t.after = max(r.top, ct.relay.token) + tokenGap
+		gap := int64(tokenGap)
+		if ct.relay.hasAll(t.engine) {
+			gap = 0
+		}
+		r.lot = max(1, min(r.size, passed/int64(max(1, len(ct.reads)))-gap)) // all of them share the microseconds
+		t.after = max(r.top, ct.relay.token) + gap
 		ct.relay.token = t.after + r.lot
 		return ct.relay.token
 	}
+	r.lot = max(1, min(r.size, passed))
 	return r.top + r.lot
 }
 

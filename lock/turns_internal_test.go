@@ -66,11 +66,16 @@ func TestWhoNeedsNoTurnIsPassedNothing(t *testing.T) {
 	})
 	t.Run("of a semaphore", func(t *testing.T) {
 		ct := newCore().contest(contestKey{"lock:{orders}", slotted})
-		e := &engine{client: ct.client, order: slotted, shared: permit{mark: "x"}, permits: 2}
+		e := &engine{client: ct.client, order: slotted, shared: permit{mark: "x"}, permits: 2, wants: 1}
 		next, others := passedOver(ct, e)
 		held := &tenure{engine: e, contest: ct}
 		ct.relay.slots = 1
 		require.Equal(t, next, ct.nextQueuer(held), "the first one asks for a permit that may be free")
+		next.attempts = true
+		require.Equal(t, next, ct.nextQueuer(held), "it asks, too, but no more than one is free")
+		others[0].attempts, others[0].granted = false, true
+		require.Equal(t, next, ct.nextQueuer(held), "which another one has by now")
+		others[0].attempts, others[0].granted, next.attempts = true, false, false
 		ct.relay.slots = 2
 		require.Equal(t, others[0], ct.nextQueuer(held), "there is none for the first one, who asks")
 		others[0].granted = true
@@ -551,12 +556,33 @@ func TestARunHasTheOrderOfItsPlaces(t *testing.T) {
 // clock counts.
 func TestTenuresOfPermitsShareTheMicroseconds(t *testing.T) {
 	withTime(t, slotted, func(t *testing.T, ct *contest) {
-		e := &engine{client: ct.client, order: slotted, shared: permit{}, numbered: permit{}}
+		e := &engine{client: ct.client, order: slotted, shared: permit{}, numbered: permit{}, permits: 2}
 		one := &tenure{engine: e, contest: ct, numbering: new(numbering), since: time.Now()}
 		ct.reads = []*tenure{one, new(tenure)}
+		ct.relay.slots, ct.relay.token = 2, 100
 		time.Sleep(10 * time.Microsecond)
 		last := one.reserve.begin(one, time.Now())
-		require.Equal(t, int64(5), last-one.after)
+		require.EqualValues(t, []int64{100, 105}, []int64{one.after, last})
+
+		one.reserve = reserve{}
+		ct.relay.slots = 1 // others may be granted some
+		time.Sleep(40 * time.Microsecond)
+		last = one.reserve.begin(one, time.Now())
+		require.EqualValues(t, []int64{105 + tokenGap, 105 + 50/2}, []int64{one.after, last}, "it counts what is left to others, too")
+	})
+}
+
+// However many tenures share them, each reserve is as large as it may be: one of a single token costs a command for each
+// permit that is passed on.
+func TestAReserveIsNotDividedAmongTenures(t *testing.T) {
+	withTime(t, slotted, func(t *testing.T, ct *contest) {
+		e := &engine{client: ct.client, order: slotted, shared: permit{}, numbered: permit{}, permits: 512}
+		one := &tenure{engine: e, contest: ct, numbering: new(numbering), since: time.Now()}
+		ct.reads = make([]*tenure, 512)
+		ct.relay.slots = 512
+		time.Sleep(askEvery)
+		last := one.reserve.begin(one, time.Now())
+		require.EqualValues(t, minReserve, last-one.after)
 	})
 }
 

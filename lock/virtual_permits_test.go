@@ -838,3 +838,60 @@ func TestAWaitForPermitsOfItsOwnProcessWasBehindThem(t *testing.T) {
 		require.NoError(t, third.Release(bg))
 	})
 }
+
+// However many wait in a process, it passes the permits on to them: none of them asks the nodes again.
+func TestPermitsArePassedOnToACrowd(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		const crowd = 450
+		p := w.process()
+		s := p.permits(1)
+		first := granted(t, acquire(bg, s, 1))
+		var wg sync.WaitGroup
+		for range crowd {
+			wg.Go(func() {
+				mine, err := s.Acquire(bg, 1)
+				require.NoError(t, err)
+				time.Sleep(100 * time.Microsecond)
+				require.NoError(t, mine.Release(bg))
+			})
+		}
+		time.Sleep(45 * time.Second) // they look after half a minute, and after another one
+		asked := w.commands(permitAcquireRuns)
+		require.NoError(t, first.Release(bg))
+		wg.Wait()
+		require.Equal(t, asked, w.commands(permitAcquireRuns))
+	})
+}
+
+// Who waits behind a crowd of another process, farther than that process looks, has its turn when the crowd has had
+// theirs, though they come again and again.
+func TestACrowdOvertakesNobodyForLong(t *testing.T) {
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		const crowd, visit = 250, time.Millisecond
+		s := w.process().permits(1)
+		first := granted(t, acquire(bg, s, 1))
+		ctx, stop := context.WithCancel(bg)
+		var wg sync.WaitGroup
+		defer wg.Wait()
+		defer stop()
+		for range crowd {
+			wg.Go(func() {
+				for ctx.Err() == nil {
+					if mine, err := s.Acquire(ctx, 1); err == nil {
+						time.Sleep(visit)
+						require.NoError(t, mine.Release(bg))
+					}
+				}
+			})
+		}
+		time.Sleep(time.Second)
+		other := acquire(bg, w.process().permits(1), 1)
+		time.Sleep(time.Second)
+		start := time.Now()
+		require.NoError(t, first.Release(bg))
+		time.Sleep((crowd+10)*visit + maxReign)
+		theirs := granted(t, other)
+		require.Less(t, theirs.at.Sub(start), (crowd+10)*visit+maxReign)
+		require.NoError(t, theirs.Release(bg))
+	})
+}

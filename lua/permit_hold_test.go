@@ -160,8 +160,7 @@ func TestWhatAFenceFinds(t *testing.T) {
 	require.Equal(t, "3 5", f.record(two), "a round is never lowered")
 }
 
-// A reserve tells whether the tokens are the hold's alone, and who waits: those of its own client count only if there
-// are too many to look at.
+// A reserve tells whether the tokens are the hold's alone, and whether anybody else is among the first who wait.
 func TestWhatAReserveOfPermitsTells(t *testing.T) {
 	t.Parallel()
 	reserve := func(f *frozen, after, last int64) lua.PermitReserved {
@@ -190,8 +189,8 @@ func TestWhatAReserveOfPermitsTells(t *testing.T) {
 		wait, at int // so many wait, and one of another client there
 		others   bool
 	}{
-		"nobody": {0, -1, false}, "own": {350, -1, false}, "too many": {450, -1, true},
-		"the first": {350, 0, true}, "the second page": {350, 150, true}, "the last": {350, 349, true}, "not the last page": {150, 50, true},
+		"nobody": {0, -1, false}, "own": {50, -1, false}, "a crowd": {450, -1, false},
+		"the first": {150, 0, true}, "the hundredth": {150, 99, true}, "the next one": {150, 100, false}, "the last": {50, 49, true},
 	} {
 		f := freeze(t)
 		f.run(permitTry(all))

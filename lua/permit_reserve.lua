@@ -13,7 +13,8 @@
 -- ARGV[5] life of an idle fencing counter, milliseconds
 --
 -- Returns {1, counter, others}   the tokens are this hold's alone: here nobody was, or will be, granted one of them;
---   others is 1 if somebody waits who is of another client, or too many wait to tell
+--   others is 1 if somebody of another client is among the first hundred who wait. Whoever is behind so many of this
+--   client's is passed by none of them, and is seen when they have had their turn
 -- Returns {0, counter, others}   the counter is beyond the first of them, nothing was written but the counter if that
 --   was lost
 -- Returns -1                     the hold is not there with these slots, nothing was written
@@ -30,17 +31,12 @@ if not record or redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 or string.match(re
   return redis.call('ZSCORE', KEYS[3], ARGV[1] .. ' forced') and -2 or -1
 end
 local mine, others = string.match(ARGV[1], '^.*:'), 0
-for from = 0, 300, 100 do
-  local ids = redis.call('ZRANGE', KEYS[4], from, from + 99)
-  for i = 1, #ids do
-    if string.sub(ids[i], 1, #mine) ~= mine then
-      others = 1
-    end
-  end
-  if others == 1 or #ids < 100 then
+local first = redis.call('ZRANGE', KEYS[4], 0, 99)
+for i = 1, #first do
+  if string.sub(first[i], 1, #mine) ~= mine then
+    others = 1
     break
   end
-  others = from == 300 and 1 or 0
 end
 if string.match(record, '^%d+') == ARGV[4] then
   return {1, tonumber(ARGV[4]), others}

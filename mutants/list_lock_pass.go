@@ -364,7 +364,7 @@ var lockPassMutants = []Mutant{
 	{
 		Name:    "a reserve is ahead of the clock",
 		File:    "lock/reserve.go",
-		Old:     "max(1, min(r.size, now.Sub(since).Microseconds()))",
+		Old:     "max(1, min(r.size, passed))",
 		New:     "r.size",
 		Package: "lock",
 		Tests:   "^TestTokensAreNeverAheadOfTheClock$",
