@@ -89,14 +89,15 @@ local function barrier(queue, waiters, now, id, reader)
   return redis.call('ZRANGE', queue, from, from)[1] -- the next call goes on
 end
 
--- The first waiter that is alive and of another client than the hold called id; nil if there is none. With more
--- than a thousand of its own before it, the next one counts as such.
+-- The first waiter that is alive and of another client than the hold called id; nil if there is none among the first
+-- three hundred. Whoever is behind so many of this client's is passed by none of them, and is seen when they have had
+-- their turn.
 local function stranger(queue, waiters, now, id)
   local client, from, page = string.match(id, '^.*:'), 0, 4
   while true do
     local ids = redis.call('ZRANGE', queue, from, from + page - 1)
-    if not ids[1] or from > 1000 then
-      return ids[1]
+    if not ids[1] or from > 300 then
+      return nil
     end
     local signs = redis.call('HMGET', waiters, unpack(ids))
     for i = 1, #ids do

@@ -177,6 +177,32 @@ func TestNobodyVouchesForOneThatWrites(t *testing.T) {
 	}
 }
 
+// A crowd of one's own process is nobody else, however large it is. Whoever is far behind it has time.
+func TestACrowdOfItsOwnDoesNotMakeAWriterStop(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		wait, at int // so many wait, and one of another client there
+		others   bool
+	}{
+		"nobody": {0, -1, false}, "own": {50, -1, false}, "a crowd": {1200, -1, false},
+		"the first": {150, 0, true}, "the second page": {150, 4, true}, "the last page": {310, 303, true}, "far behind": {310, 304, false},
+	} {
+		f := freeze(t)
+		f.run(rwTry(writer2))
+		for i := range c.wait {
+			id := fmt.Sprintf("b:%dw", i+10)
+			if i == c.at {
+				id = "z:1w"
+			}
+			f.run(rwAsk(id, proposal(0), 1))
+		}
+		r, err := lua.ParseRWReserved(f.run(rwReserve(writer2, 1<<52)))
+		require.NoError(t, err)
+		require.Equal(t, lua.RWReserved{Others: c.others}, r, name)
+		require.Equal(t, c.others, f.rw(rwAsk(writer2, proposal(0), 1)).Waiter > 0, name)
+	}
+}
+
 // One that writes is told of others: by the grant, of who waits already; by a message, of who begins to; and by the
 // answer when its process reserves tokens.
 func TestOneThatWritesIsToldWhoElseWaits(t *testing.T) {

@@ -3,6 +3,16 @@ package main
 // Of the read-write lock: who may join whom, who is told, and what has a deadline of its own.
 var readwriteMutants = []Mutant{
 	{
+		Name: "a crowd of a writer's own process counts as others",
+		File: "lua/rw.lua",
+		Old: `from > 300 then
+      return nil`,
+		New: `from > 300 then
+      return ids[1]`,
+		Package: "lua",
+		Tests:   "^TestACrowdOfItsOwnDoesNotMakeAWriterStop$",
+	},
+	{
 		Name:    "readers join though somebody is known to wait to write",
 		File:    "lock/join.go",
 		Old:     "t.ended || j.closed || now",
