@@ -138,6 +138,9 @@ func forgetful() Cell {
 	}, KillNode)
 }
 
+// alone has each worker keep its leases until they are over, with nobody of its process who would find out that one is.
+func alone(c *Cell) { c.Crew, c.Outstay = 1, true }
+
 // late is a cell in which much arrives late and nothing expires meanwhile: what is left
 // behind can be seen.
 func late(n int) Cell {
@@ -232,6 +235,13 @@ func passing(n int, faults ...Kind) Cell {
 		c.Crew, c.Pace, c.Long = 16, 90*time.Millisecond, 0
 		c.Locks = []string{"orders"}
 	}, faults...)
+}
+
+// pairs is c with two workers: one of them has the name half of the time, and the other one gets it when that is cut off.
+func pairs(c Cell) Cell {
+	c.Name += ", two processes"
+	c.Workers, c.TTL = 2, 500*time.Millisecond
+	return c
 }
 
 // transferring is a cell in which money goes both ways between two accounts, whose locks are

@@ -68,7 +68,7 @@ func mutants() []Mutant {
 		{
 			Name: "loss not signalled",
 			By:   "loss",
-			Cell: cell("calm", 1, nil),
+			Cell: cell("calm, no renewals", 1, alone),
 			Edits: []Edit{
 				{"lock/loss.go", "l.reason == ReasonNone && !time.Now().Before(l.deadline)", "false"},
 				{"lock/loss.go", "\t\tif !now.Before(l.deadline) {", "\t\tif false && !now.Before(l.deadline) {"},
@@ -199,7 +199,7 @@ func mutants() []Mutant {
 		{
 			Name: "a name passed on as long as somebody wants it, even if the hold is gone",
 			By:   "exclusion",
-			Cell: passing(3, Isolate),
+			Cell: pairs(passing(3, Isolate)),
 			Edits: []Edit{
 				{"lock/pass.go", "	case t.due(now), !t.suits(&next.call.engine.set, now), r.failed:", "	case false:"},
 				{"lock/pass.go", "	case r.last == r.top || r.stale(now):", "	case false:"},
@@ -263,8 +263,8 @@ func mutants() []Mutant {
 			By:   "queue",
 			Cell: electing(1),
 			Edits: []Edit{{"election/election.go",
-				"e.mutex.Lock(lock.WithoutOwner(ctx))",
-				"e.mutex.Lock(context.WithoutCancel(lock.WithoutOwner(ctx)))"}},
+				"wait := lock.WithoutOwner(ctx)",
+				"wait := context.WithoutCancel(lock.WithoutOwner(ctx))"}},
 		},
 		{
 			Name: "a lock is free when it is unlocked, whatever its minimum hold",
