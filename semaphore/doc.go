@@ -20,11 +20,11 @@
 // As long as no other process waits, a process passes its permits on. A permit that is given back
 // goes to the process's first waiter, without a command, if that one wants as many permits with the
 // same options; otherwise nobody gets it this way. Only while the process does not have all permits,
-// a waiter that is just asking the nodes for one does not count as the first: it may be granted a free
-// one, and those behind it do not wait for that. Meanwhile the process asks the nodes at least
+// the first waiters that are just asking the nodes for one do not count: they may be granted what is free there,
+// and those behind them do not wait for that. Meanwhile the process asks the nodes at least
 // every 50 ms whether others wait. So a waiter in another process is overtaken for at most that
 // long and a round trip, and then its place in the queue counts. Conversely, its own waiters may have no
-// place for up to 50 ms while it has all permits, and a TryAcquire elsewhere may overtake them.
+// place for up to 50 ms while it has all permits, and a TryAcquire, here or elsewhere, may overtake them.
 //
 // # Slots
 //
