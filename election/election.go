@@ -60,12 +60,12 @@ type Term struct {
 // leadership back. If lead returns nil, it resigns.
 //
 // If the leadership was lost while lead ran, so that lead's context had ended when it returned, Run
-// stands as a candidate again, and waits even for nodes that refuse its commands. There are two exceptions: ctx has ended too, or lead returned an
-// error that has nothing to do with the loss (neither context.Canceled nor [lock.ErrLost]); in the
-// latter case Run returns that error, joined with the loss. If the loss is found only after lead
-// has returned, Run joins it to lead's error and returns: lead did not return because of it, and a
-// nil was meant to resign. A lead that wants to resign in any case, even if the leadership is lost,
-// must end ctx.
+// stands as a candidate again, and waits even for nodes that refuse its commands. There are two
+// exceptions: ctx has ended too, or lead returned an error that has nothing to do with the loss
+// (neither context.Canceled nor [lock.ErrLost]); in the latter case Run returns that error, joined
+// with the loss. If the loss is found only after lead has returned, Run joins it to lead's error and
+// returns: lead did not return because of it, and a nil was meant to resign. A lead that wants to
+// resign in any case, even if the leadership is lost, must end ctx.
 //
 // The owner that ctx may carry does not lead, nor does lead's context carry it: in lead, a lock that it holds is another's.
 //

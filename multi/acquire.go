@@ -205,7 +205,7 @@ func (a *acquisition) askFor(asked []int, errs []error) {
 // check is what lock i has answered, or an error if that is neither a lease nor an error: a fake that answers so would
 // be asked again and again.
 func (a *acquisition) check(i int, lease *lock.Lease, err error) (*lock.Lease, error) {
-	if err == nil && (lease == nil || errors.Is(lease.Err(), lock.ErrNotHeld)) {
+	if err == nil && (lease == nil || lease.Name() == "") { // which is a zero one
 		return nil, fmt.Errorf("multi: lock %q, a %T, has returned neither a lease that is held nor an error", a.locks[i].Name(), a.locks[i])
 	}
 	return lease, err
