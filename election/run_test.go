@@ -404,6 +404,26 @@ func TestACandidateWhoseContextEndsLeavesTheQueue(t *testing.T) {
 	})
 }
 
+// Neither the candidate nor lead is the owner that Run's context carries.
+func TestWhatRunsOwnerHoldsIsAnothersInLead(t *testing.T) {
+	inWorlds(t, func(t *testing.T, w *world) {
+		c := w.candidate("first")
+		stock := fair.New(c.locks, "stock")
+		held, err := stock.Lock(bg)
+		require.NoError(t, err)
+		ctx := held.Context(bg)
+		again, err := stock.TryLock(ctx)
+		require.NoError(t, err)
+		require.NoError(t, c.Run(ctx, func(ctx context.Context, _ election.Term) error {
+			_, err := stock.TryLock(ctx)
+			require.ErrorIs(t, err, lock.ErrLocked)
+			return nil
+		}))
+		require.NoError(t, again.Unlock(bg))
+		require.NoError(t, held.Unlock(bg))
+	})
+}
+
 // Two runs of one process are two candidates, also under one owner.
 func TestOneOwnerDoesNotLeadTwice(t *testing.T) {
 	inWorlds(t, func(t *testing.T, w *world) {

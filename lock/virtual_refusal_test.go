@@ -416,17 +416,21 @@ func TestTryLockOfASlowSecondRoundKeepsItsBound(t *testing.T) {
 	})
 }
 
+// excludes is the kind of a holder for whom one of this kind waits.
+func excludes(kind string) string {
+	if kind == "reader" {
+		return "writer"
+	}
+	return kind
+}
+
 // Rights that are taken away may come back, as when a password changes. Who asks for the first time is told at once; who
 // knows that somebody has the lock waits on.
 func TestALockWaitsOnThoughNodesRefuseItForAWhile(t *testing.T) {
 	for _, kind := range []string{"reentrant", "fair", "writer", "reader", "permit"} {
 		t.Run(kind, func(t *testing.T) {
 			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
-				holder := kind
-				if kind == "reader" {
-					holder = "writer"
-				}
-				l, waiting := w.lock(w.process().lockOf(holder)), wait(bg, w.process().lockOf(kind))
+				l, waiting := w.lock(w.process().lockOf(excludes(kind))), wait(bg, w.process().lockOf(kind))
 				p := w.process()
 				for _, begins := range []time.Duration{time.Second, 8 * time.Second} { // a waiter in a queue looks after half a minute
 					time.Sleep(begins)
@@ -472,11 +476,7 @@ func TestALockEndsWhoseRedisClientsAreClosed(t *testing.T) {
 	for _, kind := range []string{"reentrant", "fair", "writer", "reader", "permit"} {
 		t.Run(kind, func(t *testing.T) {
 			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
-				holder := kind
-				if kind == "reader" {
-					holder = "writer"
-				}
-				_ = w.lock(w.process().lockOf(holder))
+				_ = w.lock(w.process().lockOf(excludes(kind)))
 				h := virtual.NewHost(w.nodes)
 				clients := h.Clients(t)
 				locks, err := lock.NewClient(clients)
