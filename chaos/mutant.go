@@ -364,9 +364,10 @@ func mutants() []Mutant {
 			Name: "a slot is given again by a node that forgot who has it",
 			By:   "exclusion",
 			Cell: forgetting(1),
-			Edits: []Edit{{"lua/permit_acquire.lua",
-				"guard(ARGV[12])\n  if young then",
-				"guard(ARGV[12])\n  if young and false then"}},
+			Edits: []Edit{
+				{"lua/permit_acquire.lua", "guard(ARGV[12])\n      if young then", "guard(ARGV[12])\n      if young and false then"},
+				{"lua/permit_acquire.lua", "guard(ARGV[12])\n  if young then", "guard(ARGV[12])\n  if young and false then"},
+			},
 		},
 		{
 			Name: "no name is passed on",
