@@ -855,7 +855,8 @@ func TestPermitsArePassedOnToACrowd(t *testing.T) {
 				require.NoError(t, mine.Release(bg))
 			})
 		}
-		time.Sleep(45 * time.Second) // they look after half a minute, and after another one
+		// They look after half a minute, and after another one. Signs of life, each half second, have others look, too.
+		time.Sleep(45*time.Second + 250*time.Millisecond)
 		asked := w.commands(permitAcquireRuns)
 		require.NoError(t, first.Release(bg))
 		wg.Wait()
