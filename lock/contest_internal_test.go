@@ -67,12 +67,12 @@ func TestWhoWaitsToReadFollowsNobodyPastAWriter(t *testing.T) {
 	}{
 		"that asks":                       {func(*contest, *place) {}, true},
 		"that has yet to ask":             {func(_ *contest, leader *place) { leader.opened = time.Time{} }, true},
-		"that others follow":              {func(ct *contest, leader *place) { awaits(ct, true).leader = leader }, true},
+		"that others follow":              {func(ct *contest, leader *place) { awaits(ct, true).follow(leader) }, true},
 		"who is before a writer":          {func(ct *contest, _ *place) { awaits(ct, false) }, false},
 		"who is before one that has none": {func(ct *contest, _ *place) { awaits(ct, true).here = true }, false},
 		"behind whom a writer waits":      {func(_ *contest, leader *place) { leader.closed = true }, false},
 		"behind whom a writer waits though others follow": {func(ct *contest, leader *place) {
-			awaits(ct, true).leader = leader
+			awaits(ct, true).follow(leader)
 			leader.closed = true
 		}, false},
 		"whose news are old": {func(_ *contest, leader *place) { leader.opened = time.Now().Add(-maxUnheard) }, false},
@@ -104,7 +104,8 @@ func TestThoseWhoFollowedOneThatLeavesFollowTheFirstOfThem(t *testing.T) {
 		leader, first := awaits(ct, true), awaits(ct, true)
 		awaits(ct, false)
 		second := awaits(ct, true)
-		first.leader, second.leader = leader, leader
+		first.follow(leader)
+		second.follow(leader)
 		leader.opened, leader.closed, leader.later = time.Now().Add(-time.Minute), true, later
 		ct.desert(leader)
 		require.Nil(t, first.leader)
@@ -121,7 +122,8 @@ func TestThoseWhoFollowedOneThatLeavesFollowTheFirstOfThem(t *testing.T) {
 func TestThoseWhoFollowedOneThatIsServedBeforeItAsksAskThemselves(t *testing.T) {
 	ct := sharing()
 	leader, follower := awaits(ct, true), awaits(ct, true)
-	leader.later, follower.leader = true, leader
+	leader.later = true
+	follower.follow(leader)
 	ct.take(leader)
 	ct.desert(leader)
 	require.True(t, woken(follower))

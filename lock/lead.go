@@ -60,7 +60,7 @@ func (p *place) opens() {
 // Why they may: they came when no writer was known to wait behind p, and p does not enter before
 // its turn.
 func (ct *contest) bring(t *tenure, p *place) {
-	if !t.joins() {
+	if !t.joins() || !p.led {
 		return
 	}
 	now := time.Now()
@@ -81,24 +81,33 @@ func (ct *contest) bring(t *tenure, p *place) {
 	}
 }
 
-// desert separates the followers from p, which is leaving: the first of them leads the others.
-// Called with mu held.
-func (ct *contest) desert(p *place) {
-	if ct.key.order != shared {
-		return
+// follow makes p share the place of leader; nil: it has one of its own. Called with mu held.
+func (p *place) follow(leader *place) {
+	if p.leader = leader; leader != nil {
+		leader.led = true
 	}
-	var first *place
+}
+
+// desert separates their followers from leaders that are leaving: of each, the first leads the others. Called with mu
+// held.
+func (ct *contest) desert(leaders ...*place) {
+	if len(leaders) == 0 {
+		return // without a look at thousands that wait
+	}
+	first := make([]*place, len(leaders))
 	for _, f := range ct.queue {
-		switch {
-		case f.leader != p:
-		case first == nil:
-			first, f.leader = f, nil
+		switch i := slices.Index(leaders, f.leader); {
+		case i < 0:
+		case first[i] == nil:
+			p := leaders[i]
+			first[i] = f
+			f.follow(nil)
 			f.opened, f.closed = p.opened, p.closed
 			if f.later = p.later; !f.later {
 				f.stir(true)
 			}
 		default:
-			f.leader = first
+			f.follow(first[i])
 		}
 	}
 }

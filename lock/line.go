@@ -51,7 +51,7 @@ func (c *core) enqueue(p *place, key contestKey) {
 		case ct.relay != nil:
 			p.came = time.Now() // stays tells when it takes a place
 		case key.order == shared && !p.here:
-			p.leader = ct.leads(p, ct.queue)
+			p.follow(ct.leads(p, ct.queue))
 			p.later = p.leader == nil && slices.ContainsFunc(ct.queue, func(before *place) bool { return before.starting || before.later })
 		}
 	}
@@ -60,7 +60,9 @@ func (c *core) enqueue(p *place, key contestKey) {
 
 // remove takes p out of the queue, and wakes the head behind it. Called with mu held.
 func (ct *contest) remove(p *place) {
-	ct.desert(p)
+	if p.inQueue != nil && p.led {
+		ct.desert(p)
+	}
 	switch ct.drop(p) {
 	case -1:
 		return
@@ -118,7 +120,7 @@ func (ct *contest) disband(goes func(int, *place) bool) {
 	for i, p := range ct.queue {
 		if p.here && goes(i, p) {
 			p.here = false
-			p.leader = ct.leads(p, ct.queue[:i])
+			p.follow(ct.leads(p, ct.queue[:i]))
 			p.later = p.leader == nil
 		}
 	}

@@ -39,12 +39,13 @@ type inQueue struct {
 	first     bool      // a node had it at the head then
 	came      time.Time // when it began to wait here
 
-	// Of one for permits; see relay.
-	granted bool            // a quorum has granted it some, and it is passed none
+	// Of one that may be passed the lock while it asks; see relay and serve.
+	granted bool            // a quorum has granted it permits, and it is passed none
 	ballot  *redlock.Ballot // on its request that is under way; nil: none
 
 	// Of one that reads; see lead.
 	leader *place    // whose place it shares; nil: it has one of its own
+	led    bool      // others share its place, or did
 	opened time.Time // when it began to ask the nodes for the first time; zero: it has not
 	estate *estate   // what one that it followed has left to it; nil: nothing
 }
@@ -124,6 +125,14 @@ func (p *place) begins() bool {
 	defer c.mu.Unlock()
 	p.attempts = p.lease == nil && p.call.slot.held() == nil
 	return p.attempts
+}
+
+// mayBePassed reports whether p may be passed the lock by a goroutine of this process while it asks the nodes for it.
+func (p *place) mayBePassed() bool {
+	c, ct := p.contest.client, p.contest
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return ct.relay != nil || ct.tenure != nil && ct.tenure.serving != nil
 }
 
 // saw records the result of an attempt, for the errors of calls that made none. If the attempt

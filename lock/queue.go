@@ -258,19 +258,23 @@ func (q *queuer) bequeath() bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !p.led {
+		return false
+	}
 	i := slices.IndexFunc(p.contest.queue, func(f *place) bool { return f.leader == p && (ending{f.call.ctx}).Err() == nil })
 	if i < 0 || p.lease != nil {
 		return false
 	}
 	f := p.contest.queue[i]
-	f.leader, f.opened, f.closed = nil, p.opened, p.closed
+	f.follow(nil)
+	f.opened, f.closed = p.opened, p.closed
 	f.id, f.ticket, f.asked = p.id, p.ticket, p.asked
 	f.estate = &estate{tenure: q.tenure, ticket: q.ticket, round: q.round}
 	p.id, p.ticket = "", 0
 	c.queuers[f.id] = f
 	for _, other := range p.contest.queue {
 		if other.leader == p {
-			other.leader = f
+			other.follow(f)
 		}
 	}
 	f.stir(true)

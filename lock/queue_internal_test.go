@@ -39,7 +39,7 @@ func TestWhoInheritsAPlaceHasAllOfIt(t *testing.T) {
 	leader, other := awaiting(bg, ct), awaiting(bg, ct)
 	leaving, heir, last := awaiting(over, ct), awaiting(bg, ct), awaiting(bg, ct)
 	for _, f := range []*place{leaving, heir, last} {
-		f.leader = leader
+		f.follow(leader)
 	}
 	asked := time.Now().Add(-time.Second)
 	opened := asked.Add(-time.Minute)
@@ -71,8 +71,8 @@ func TestWhoInheritsAPlaceHasAllOfIt(t *testing.T) {
 	require.Equal(t, q.round, next.round)
 	require.Nil(t, heir.estate)
 
-	last.leader = nil
-	leaving.leader = nil
+	last.follow(nil)
+	leaving.follow(nil)
 	require.False(t, next.bequeath(), "nobody follows it")
 }
 

@@ -126,7 +126,7 @@ func TestWhoFollowsReadsWithinTheGrantOfItsLeader(t *testing.T) {
 		enters.call.slot.set(new(hold))
 		same.call.slot = leader.call.slot
 		for _, f := range []*place{reads, leaves, enters, same} {
-			f.leader = leader
+			f.follow(leader)
 		}
 		granted := ct.tenureTo("own:1", true)
 		granted.reserve.last = 41
@@ -142,7 +142,7 @@ func TestWhoFollowsReadsWithinTheGrantOfItsLeader(t *testing.T) {
 		}
 
 		late := comes(bg, ct, reading)
-		late.leader = leader
+		late.follow(leader)
 		time.Sleep(time.Until(granted.validity))
 		ct.bring(granted, leader)
 		require.Nil(t, late.lease, "it is over")
@@ -257,7 +257,7 @@ func TestTurnsWithinATenureThatWrites(t *testing.T) {
 			alone := ct.engineTo(true)
 			alone.set.apart = true // so it has no turn within the tenure
 			follower := comes(bg, ct, alone)
-			follower.leader = leader
+			follower.follow(leader)
 			ct.serve(held, true)
 			require.NotNil(t, leader.lease)
 			require.Nil(t, follower.lease)
