@@ -90,9 +90,9 @@ func (ct *contest) sends(p *place) {
 	ct.advance()
 }
 
-// underWay records that the request of p, which waits for permits, has been put to the nodes. A node
-// gets requests that concern one name in that order, so the next goroutine need not wait for the
-// answers: they take a round trip, and with them hundreds of goroutines would wait for seconds.
+// underWay records that the request of p has been put to the nodes. A node gets requests that concern one name in that
+// order, so for permits the next goroutine need not wait for the answers: they take a round trip, and with them hundreds
+// of goroutines would wait for seconds.
 func (p *place) underWay(b *redlock.Ballot) {
 	c := p.contest.client
 	c.mu.Lock()
@@ -100,7 +100,7 @@ func (p *place) underWay(b *redlock.Ballot) {
 	if p.ballot = b; p.lease != nil {
 		b.Dismiss()
 	}
-	if p.starting {
+	if p.starting && p.contest.relay != nil {
 		p.starting = false
 		p.contest.advance()
 	}

@@ -151,11 +151,11 @@ func (q *queuer) rename() bool {
 	return true
 }
 
-// decide puts m to the nodes, and waits for the decision, unless the queuer is passed a permit meanwhile.
+// decide puts m to the nodes, and waits for the decision, unless the queuer is passed the lock meanwhile.
 func (q *queuer) decide(m redlock.Motion) (*redlock.Ballot, error) {
 	g := q.engine.client.group
-	if q.engine.numbered == nil {
-		return g.Decide(q.ctx, m)
+	if !q.place.mayBePassed() {
+		return g.Decide(q.ctx, m) // on this goroutine, maybe
 	}
 	b := g.Vote(m)
 	q.place.underWay(b)

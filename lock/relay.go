@@ -110,8 +110,8 @@ func (ct *contest) nextQueuer(t *tenure) *place {
 	return nil
 }
 
-// settles records the outcome of the request of p, for permits: won if a quorum has granted them. It reports
-// whether p has been passed others meanwhile, and needs none of the nodes'.
+// settles records the outcome of the request of p: won if a quorum has granted it. It reports whether p has been passed
+// the lock, or permits, meanwhile, and needs nothing of the nodes.
 func (p *place) settles(won bool) (passed bool) {
 	c := p.contest.client
 	c.mu.Lock()

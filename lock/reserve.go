@@ -23,6 +23,7 @@ const (
 // since the previous one.
 func (r *reserve) begin(t *tenure, now time.Time) int64 {
 	if r.asking {
+		r.short = r.short || r.last == r.top
 		return 0
 	}
 	since := r.asked
@@ -32,10 +33,10 @@ func (r *reserve) begin(t *tenure, now time.Time) int64 {
 	switch {
 	case r.size == 0:
 		r.size = minReserve
-	case now.Sub(since) < askEvery:
-		r.size = min(2*r.size, maxReserve) // it was used up before its time
+	case r.short, r.top-r.last <= r.lot/2:
+		r.size = min(2*r.size, maxReserve) // it was used up before its time, or before the nodes answered
 	}
-	r.asking, r.asked = true, now
+	r.asking, r.short, r.asked = true, false, now
 	passed := now.Sub(since).Microseconds()
 	if ct := t.contest; t.engine.numbered != nil {
 		gap := int64(tokenGap)

@@ -86,11 +86,11 @@ func (t *tenure) admit(e *engine, s *slot, now time.Time) *Lease {
 // wants returns the token up to which the nodes should be asked now; 0: no need. A writer needs
 // tokens, or will soon. Called with mu held.
 func (t *tenure) wants(now time.Time, writes bool) int64 {
-	r, heard := &t.reserve, t.serving.clear
-	if r.asked.After(heard) {
-		heard = r.asked
+	r, last := &t.reserve, t.serving.clear
+	if !r.asked.IsZero() {
+		last = r.asked // not the answer, which may take longer than what was heard lasts
 	}
-	if now.Sub(heard) >= askEvery || writes && r.top-r.last <= r.lot/2 {
+	if now.Sub(last) >= askEvery || writes && r.top-r.last <= r.lot/2 {
 		return r.begin(t, now)
 	}
 	return 0
@@ -116,13 +116,14 @@ func (ct *contest) enter(t *tenure, e *engine, s *slot) (l *Lease, does service)
 	return l, does
 }
 
-// next returns whose turn within t is next; nil: nobody's. A goroutine that is asking the nodes has
-// to hear their answer first. Called with mu and t.mu held.
+// next returns whose turn within t is next; nil: nobody's. A goroutine that is asking the nodes has to hear their
+// answer first, unless it can be told not to wait for it: the nodes may be far, and those behind it would wait for a
+// round trip with each that asks. Called with mu and t.mu held.
 func (ct *contest) next(t *tenure) *place {
 	for _, p := range ct.queue {
 		q := p.call
 		switch {
-		case q.engine.joinable == nil, p.attempts, t.serving.closed && !p.here:
+		case q.engine.joinable == nil, p.attempts && p.ballot == nil, t.serving.closed && !p.here:
 			return nil
 		case (ending{q.ctx}).Err() == nil && q.slot.held() == nil:
 			return p
@@ -143,6 +144,7 @@ func (ct *contest) serve(t *tenure, may bool) (does service) {
 	now := time.Now()
 	t.settle(now)
 	asks, began, next := false, false, ct.next(t)
+	var leaders []*place
 	usurped := ct.tenure != t // an attempt of this process has found the name free
 	for ; next != nil && !s.writing && !usurped; next = ct.next(t) {
 		q, writes := next.call, next.writes()
@@ -156,8 +158,11 @@ func (ct *contest) serve(t *tenure, may bool) (does service) {
 		began = true
 		next.lease = t.admit(q.engine, q.slot, now)
 		ct.take(next)
-		ct.desert(next)
+		if next.led {
+			leaders = append(leaders, next)
+		}
 	}
+	ct.desert(leaders...)
 	switch {
 	case usurped && len(t.present) > 0:
 		does.passing = passed

@@ -19,5 +19,6 @@ type reserve struct {
 	size   int64     // how many to ask for
 	lot    int64     // how many were asked for last
 	asking bool
+	short  bool // meanwhile the last token was given out
 	failed bool // the last question found no quorum
 }

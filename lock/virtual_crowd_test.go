@@ -1,8 +1,10 @@
 package lock_test
 
 import (
+	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,4 +34,40 @@ func TestCrowdThatWaitsForItselfIsNotRefused(t *testing.T) {
 			require.NoError(t, <-errs)
 		}
 	})
+}
+
+// However far the nodes are, those who pass a name on have tokens for as many holds as fit into a round trip, after a
+// few of them. (Within maxReign, for nothing is passed on without an answer from then.)
+func TestACrowdDoesNotWaitForEachReserve(t *testing.T) {
+	const trip, hold, crowd = 40 * time.Millisecond, 200 * time.Microsecond, 12
+	for _, kind := range []string{"reentrant", "writer", "permit"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				p := w.process()
+				l := w.lock(p.lockOf(kind))
+				each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+				require.NoError(t, l.Unlock(bg))
+				ctx, stop := context.WithCancel(bg)
+				var callers sync.WaitGroup
+				defer callers.Wait()
+				defer stop()
+				var holds atomic.Int64
+				for range crowd {
+					callers.Go(func() {
+						for ctx.Err() == nil {
+							if l, err := p.lockOf(kind).Lock(ctx); err == nil {
+								time.Sleep(hold)
+								_ = l.Unlock(bg)
+								holds.Add(1)
+							}
+						}
+					})
+				}
+				time.Sleep(time.Second)
+				before := holds.Load()
+				time.Sleep(time.Second)
+				require.Greater(t, holds.Load()-before, int64(time.Second/hold)*9/10)
+			})
+		})
+	}
 }
