@@ -33,6 +33,7 @@ type distant struct {
 	chance time.Duration
 	owed   bool // it has not had the name since this process had it
 	spent  bool // this mark counts no more: the process did not come
+	missed bool // it had its chance after this mark, and has not had the name
 }
 
 // newer reports whether the mark called id is newer than another one of the same process.

@@ -50,8 +50,8 @@ func (r *rivals) heard(hold string, now time.Time) {
 	r.lost++
 	r.waited = false
 	for i := range r.far {
-		if r.far[i].client == client {
-			r.far[i].owed = false
+		if f := &r.far[i]; f.client == client {
+			f.owed, f.missed = false, false
 		}
 	}
 }
@@ -60,6 +60,7 @@ func (r *rivals) heard(hold string, now time.Time) {
 func (r *rivals) won() {
 	for i := range r.far {
 		f := &r.far[i]
+		f.missed = f.missed || f.owed
 		f.spent = f.spent || f.owed && r.waited
 		f.owed = !f.spent
 	}
@@ -143,14 +144,20 @@ func (r *rivals) overtaken(id string) bool {
 	return false
 }
 
-// told records the marks of the processes that are far, as they were while this process had the name.
+// told records the marks of the processes that are far, as they were while this process had the name. One that says
+// again that it is far, and has not had the name after this process's last turn, gets a longer chance: another process may
+// have had the name for as long as the last one, each time.
 func (r *rivals) told(marks map[string]lua.FarMark) {
 	var far []distant
 	for client, m := range marks {
 		f := distant{client: client, mark: m.ID, chance: min(m.Chance, maxChance), owed: true}
 		for _, before := range r.far {
-			if before.client == client && !newer(m.ID, before.mark) {
+			switch {
+			case before.client != client:
+			case !newer(m.ID, before.mark):
 				f = before
+			case before.missed:
+				f.chance = max(f.chance, min(2*before.chance, maxChance))
 			}
 		}
 		far = append(far, f)

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -33,7 +34,21 @@ func TestWhoIsFarIsWaitedForAsLongAsItComes(t *testing.T) {
 	r.told(mark("1"))
 	require.Zero(t, r.farthest(), "and has said nothing since")
 	r.told(mark("2"))
-	require.Equal(t, chance, r.farthest())
+	require.Equal(t, 2*chance, r.farthest(), "that was too short: others may have had the name")
+	r.won()
+	r.told(mark("3"))
+	require.Equal(t, 4*chance, r.farthest())
+	r.heard("far:8", time.Now())
+	r.won()
+	r.told(mark("4"))
+	require.Equal(t, chance, r.farthest(), "it has had the name")
+	r.told(mark("5"))
+	require.Equal(t, chance, r.farthest(), "this process has not left it yet")
+	for i := range 10 {
+		r.won()
+		r.told(mark(strconv.Itoa(6 + i)))
+	}
+	require.Equal(t, maxChance, r.farthest())
 	r.told(nil)
 	require.Zero(t, r.farthest(), "its mark is gone")
 }
