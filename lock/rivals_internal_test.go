@@ -38,6 +38,7 @@ func TestWhoIsFarIsWaitedForAsLongAsItComes(t *testing.T) {
 	r.won()
 	r.told(mark("3"))
 	require.Equal(t, 4*chance, r.farthest())
+	r.won()
 	r.heard("far:8", time.Now())
 	r.won()
 	r.told(mark("4"))

@@ -86,8 +86,8 @@ var lockQueueMutants = []Mutant{
 	{
 		Name:    "an inherited place is young",
 		File:    "lock/queue.go",
-		Old:     "f.leader, f.opened, f.closed = nil, p.opened, p.closed",
-		New:     "f.leader, f.opened, f.closed = nil, time.Now(), p.closed",
+		Old:     "\tf.opened, f.closed = p.opened, p.closed\n\tf.id",
+		New:     "\tf.opened, f.closed = time.Now(), p.closed\n\tf.id",
 		Package: "lock",
 		Tests:   "^TestWhoInheritsAPlaceHasAllOfIt$",
 	},
@@ -95,7 +95,7 @@ var lockQueueMutants = []Mutant{
 		Name: "followers follow one that has left",
 		File: "lock/queue.go",
 		Old: `		if other.leader == p {
-			other.leader = f
+			other.follow(f)
 `,
 		New: `		if other.leader == p {
 `,
@@ -238,10 +238,18 @@ var lockQueueMutants = []Mutant{
 	{
 		Name:    "whom a leaving one leads waits on and on",
 		File:    "lock/lead.go",
-		Old:     "if ct.key.order != shared {",
+		Old:     "if len(leaders) == 0 {",
 		New:     "if true {",
 		Package: "lock",
 		Tests:   "^TestThoseWhoFollowedOneThatLeavesFollowTheFirstOfThem$",
+	},
+	{
+		Name:    "one that leads is not known to be followed",
+		File:    "lock/lead.go",
+		Old:     "p.leader = leader; leader != nil {",
+		New:     "p.leader = leader; false {",
+		Package: "lock",
+		Tests:   "^TestWhoInheritsAPlaceHasAllOfIt$",
 	},
 	{
 		Name:    "who comes asks before one that waits for its turn",
@@ -254,7 +262,7 @@ var lockQueueMutants = []Mutant{
 	{
 		Name: "who waited for a turn that does not come follows nobody",
 		File: "lock/line.go",
-		Old: `			p.leader = ct.leads(p, ct.queue[:i])
+		Old: `			p.follow(ct.leads(p, ct.queue[:i]))
 			p.later`,
 		New:     "\t\t\tp.later",
 		Package: "lock",
@@ -320,9 +328,9 @@ var lockQueueMutants = []Mutant{
 	{
 		Name: "who followed one that leaves follows nobody",
 		File: "lock/lead.go",
-		Old: `			f.leader = first
+		Old: `			f.follow(first[i])
 `,
-		New: `			f.leader = nil
+		New: `			f.follow(nil)
 `,
 		Package: "lock",
 		Tests:   "^TestThoseWhoFollowedOneThatLeavesFollowTheFirstOfThem$",

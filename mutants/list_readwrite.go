@@ -487,8 +487,8 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "those with places on the nodes are served though somebody else waits",
 		File:    "lock/serve.go",
-		Old:     "p.attempts, t.serving.closed && !p.here:",
-		New:     "p.attempts:",
+		Old:     ", t.serving.closed && !p.here:",
+		New:     ":",
 		Package: "readwrite",
 		Tests:   "^TestWhoWaitsWithinAProcessKeepsItsTurn",
 	},
