@@ -44,6 +44,7 @@ var workloads = []workload{
 	{"solo", "one goroutine with a name of its own: what a lock costs that nobody else wants", solo},
 	{"many", "goroutines with a name each: what a process can do", many},
 	{"hot", "goroutines of one process that want one name", hot},
+	{"crowd", "up to ten thousand goroutines of one process that want one name, of each kind; readwrite's read 90 times of 100", crowd},
 	{"fairness", "128 goroutines that want one name and hold it for 2 ms", even},
 	{"processes", "eight processes whose goroutines want one name", processes},
 	{"permits", "goroutines that take permits of a name with room for sixteen", permitsOf},
