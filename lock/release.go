@@ -3,10 +3,15 @@ package lock
 import (
 	"context"
 	"errors"
+	"runtime"
 	"time"
 
 	"github.com/holdfast-go/holdfast/redlock"
 )
+
+// longHold is from when on a hold leaves the processors nothing to do but to wait for its end. With shorter ones, the next
+// goroutine soon runs anyway, and to yield would cost more.
+const longHold = 100 * time.Microsecond
 
 // release ends the hold, whose last lease has been unlocked, and leaves the client. Observers are
 // told after Close no longer waits for this call, because they may call Close.
@@ -78,6 +83,9 @@ func (h *hold) resign() (last bool, d departure, reason Reason, err error) {
 		return true, d, ReasonNone, nil
 	}
 	h.slot.give()
+	if p == passed && time.Since(h.began) >= longHold {
+		runtime.Gosched() // to the one that it was passed to, which would run only when this goroutine pauses, or an idle processor wakes
+	}
 	if p != ended {
 		return false, d, ReasonUnlocked, nil // the tenure continues, and its reason is for another call to read
 	}
