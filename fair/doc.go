@@ -7,7 +7,8 @@
 // I7 fairness: a waiter whose enqueue finished before another's began is served first, absent
 // failures. TryLock never jumps the queue. A waiter that crashes delays the waiters behind it for
 // at most its heartbeat ([lock.WithWaiterHeartbeat]), or for 0.3 seconds if the server can tell
-// that its process no longer listens.
+// that its process no longer listens. A waiter whose process hears of its turns later than the node timeout, three
+// times in a row, gives up its place.
 //
 // # How
 //

@@ -14,10 +14,11 @@ import (
 // An asking is one round of a queuer. It records each node's answer, including late ones, so that
 // each node is told the result.
 type asking struct {
-	queuer *queuer
-	tenure *tenure // stragglers come after the queuer has moved on
-	round  int64
-	unsent time.Duration // how long a command may wait to be sent, among tens of thousands who ask
+	queuer  *queuer
+	contest *contest // stragglers come after the queuer has moved on
+	tenure  *tenure
+	round   int64
+	unsent  time.Duration // how long a command may wait to be sent, among tens of thousands who ask
 
 	mu        sync.Mutex
 	next      *asking // that has taken its place, to ask for slots by name; nil: none
@@ -64,7 +65,7 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 	q.place.opens()
 	r := t.request()
 	r.Noted, r.Slots = true, slots
-	a := &asking{queuer: q, tenure: t, round: q.round, unsent: patience(t.ttl), ticket: q.ticket}
+	a := &asking{queuer: q, contest: q.place.contest, tenure: t, round: q.round, unsent: patience(t.ttl), ticket: q.ticket}
 	a.follow(before)
 	b, err := q.decide(redlock.Motion{
 		Name:      "acquire",
@@ -86,6 +87,7 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 		return nil, q.engine.cutOff(b), contextError(q.ctx) // leave cleans up
 	}
 	if b.Won() {
+		a.contest.hears()
 		t.round = q.round
 		lease, d, err := t.grant(q.ctx, b, q.place, a.unsent)
 		if lease != nil {
@@ -111,6 +113,9 @@ func (q *queuer) askFor(slots lua.Slots, before *asking, named int, successor bo
 		}
 	}
 	d := q.engine.denied(b)
+	if d.err == nil {
+		a.contest.hears()
+	}
 	q.count(b)
 	// A minority's grants are given back at once: the waiter whose turn it is may need them.
 	yielded, greatest := a.conclude(refused, q.ticket)
@@ -208,6 +213,9 @@ func (a *asking) answered(node int, answer redlock.Answer) {
 		a.no = append(a.no, node)
 	}
 	a.mu.Unlock()
+	if outcome == refused && yes {
+		a.contest.misses(node)
+	}
 	switch {
 	case outcome == granted && !yes:
 		a.tenure.refused()

@@ -45,6 +45,15 @@ type contest struct {
 	unpredictable bool        // the next one cannot be guessed
 	heartbeats    *heartbeats // nil: none
 	relay         *relay      // of those for permits; nil: of any others
+	missed        missedTurns
+}
+
+// missedTurns are those that the queuers of a process have been given, and have heard of too late, since a quorum last
+// answered one of them in time.
+type missedTurns struct {
+	turns int
+	nodes []int     // that have granted the lock too late since the last of these turns, to whichever queuer
+	again time.Time // when one of the queuers may ask next, if they have given up their places
 }
 
 // A contestKey identifies a contest. Two families of locks never meet in one: the nodes refuse one of

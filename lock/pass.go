@@ -90,7 +90,7 @@ func (t *tenure) reserveTokens(last int64) redlock.Motion {
 			Hold:      t.id,
 			Last:      last,
 			Retention: c.retention,
-			Unasked:   !c.alone || t.contest.key.order == queued, // the queue tells who waits
+			Unasked:   !c.alone,
 		}.Call(),
 		Yes: func(reply any) (bool, error) {
 			r, err := lua.ParseReserved(reply)
@@ -131,7 +131,8 @@ func (t *tenure) reservedTokens(b *redlock.Ballot, last int64) (does service) {
 	r.asking, r.failed = false, !b.Won()
 	if b.Won() {
 		r.top, r.heard = max(r.top, last), time.Now()
-		t.contest.elsewhere = elsewhere{waits: listeners > t.contest.listens(), deaf: deaf, trip: r.heard.Sub(r.asked)}
+		waits := listeners > t.contest.listens() || deaf && t.contest.key.order == queued // nobody is left a chance by those
+		t.contest.elsewhere = elsewhere{waits: waits, deaf: deaf, trip: r.heard.Sub(r.asked)}
 		t.contest.told(far)
 	}
 	if !t.vacant {

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/holdfast-go/holdfast/lua"
 )
 
 // deafPoll is how often the head of the queue looks while messages cannot reach it.
@@ -48,12 +50,17 @@ func (q *queuer) try() (*Lease, *denial, error) {
 		}
 		c.listen(q.engine.keys.Lock)
 	}
-	q.unplaced = 0
+	q.unplaced, q.outside = 0, 0
 	if q.follows() {
 		return nil, q.place.waitsFor(), nil
 	}
 	if q.tenure == nil && q.engine.numbered != nil {
 		if q.unplaced = q.place.stays(); q.unplaced > 0 || q.place.follows() {
+			return nil, q.place.waitsFor(), nil
+		}
+	}
+	if q.tenure == nil {
+		if q.outside = q.place.contest.outside(); q.outside > 0 {
 			return nil, q.place.waitsFor(), nil
 		}
 	}
@@ -74,6 +81,9 @@ func (q *queuer) try() (*Lease, *denial, error) {
 		}
 		lease, d, err := q.ask()
 		p.ceases()
+		if lease == nil && err == nil && d.err != nil {
+			q.stepsBack()
+		}
 		if lease != nil || err != nil || d.err != nil || q.ticket.Final {
 			return lease, d, err
 		}
@@ -94,6 +104,9 @@ func (q *queuer) wait(d *denial) error {
 	}
 	if q.unplaced > 0 {
 		return q.sleep(q.place.listen(), nil, q.unplaced)
+	}
+	if q.outside > 0 {
+		return q.sleep(q.place.listen(), nil, q.outside)
 	}
 	if q.full {
 		q.full = false
@@ -238,6 +251,28 @@ func (q *queuer) leave() *Lease {
 	q.place = nil
 	ct.attend() // those behind it may have waited for it alone
 	return l
+}
+
+// stepsBack gives up q's place on the nodes, after a round that no quorum answered in time, if its process misses its
+// turns. Those that share the place wait for the next one.
+func (q *queuer) stepsBack() {
+	c, p := q.engine.client, q.place
+	c.mu.Lock()
+	m := &p.contest.missed
+	if m.turns < maxMissed || p.lease != nil {
+		c.mu.Unlock()
+		return
+	}
+	if now := time.Now(); m.again.Before(now) {
+		m.again = now.Add(missedPause)
+	}
+	delete(c.queuers, p.id)
+	p.id, p.ticket, p.opened, p.first = "", 0, time.Time{}, false
+	c.mu.Unlock()
+	q.exit()
+	q.tenure.vacate(false)
+	q.tenure, q.ticket, q.round = nil, lua.Ticket{}, 0
+	q.next, q.dying, q.succeeds = false, 0, succession{}
 }
 
 // accepted implements turns. Who may ask for a lock need not have the right to queue for it.

@@ -36,6 +36,7 @@ type queuer struct {
 	admitted chan struct{} // the admission of which it has a slot; nil: none
 	full     bool          // the admission had no slot when it tried
 	unplaced time.Duration // how long it waits without a place on the nodes; 0: it does not
+	outside  time.Duration // the same, as its process misses its turns
 }
 
 func newQueuer(c *call, k kind.Queue) *queuer {

@@ -71,3 +71,37 @@ func TestACrowdDoesNotWaitForEachReserve(t *testing.T) {
 		})
 	}
 }
+
+// Fair waiters of one process follow one another without a round trip for each, however far the nodes are.
+func TestAFairCrowdDoesNotWaitForEachHandover(t *testing.T) {
+	const hold, crowd = 2 * time.Millisecond, 40
+	for _, trip := range []time.Duration{20 * time.Millisecond, 45 * time.Millisecond} {
+		t.Run(trip.String(), func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				p := w.process()
+				each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+				ctx, stop := context.WithCancel(bg)
+				var callers sync.WaitGroup
+				defer callers.Wait()
+				defer stop()
+				var holds atomic.Int64
+				for range crowd {
+					callers.Go(func() {
+						for ctx.Err() == nil {
+							if l, err := p.queue().Lock(ctx); err == nil {
+								time.Sleep(hold)
+								_ = l.Unlock(bg)
+								holds.Add(1)
+							}
+						}
+					})
+				}
+				time.Sleep(2 * time.Second)
+				before := holds.Load()
+				time.Sleep(5 * time.Second)
+				// All are served within a tenure, and then all queue again: a few round trips.
+				require.Greater(t, holds.Load()-before, int64(5*time.Second*crowd/(crowd*hold+5*trip)))
+			})
+		})
+	}
+}

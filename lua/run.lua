@@ -14,9 +14,9 @@ local function run(queue, id)
       end
       behind = ticket + 1
     end
-    if to == 31 or #ids < 8 then
+    if to == 127 or #ids < 8 then
       return behind
     end
-    from, to = 4, 31
+    from, to = 4, 127
   end
 end

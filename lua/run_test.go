@@ -29,9 +29,9 @@ func TestWhoIsGrantedALockHearsHowFarItsClientStandsBehindIt(t *testing.T) {
 		"as many as are looked at first": {own(4), 6},
 		"another right behind those":     {append(own(4), "b:1", "a:9"), 6},
 		"more than that, then another":   {append(own(6), "b:1", "a:9"), 8},
-		"as many as a tenure serves":     {own(32), 34},
-		"one more than a tenure serves":  {own(33), 34},
-		"another behind all of those":    {append(own(32), "b:1"), 34},
+		"as many as a tenure serves":     {own(128), 130},
+		"one more than a tenure serves":  {own(129), 130},
+		"another behind all of those":    {append(own(128), "b:1"), 130},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

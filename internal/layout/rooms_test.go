@@ -34,7 +34,7 @@ var rooms = []room{
 	{"What do operators see, and tests of programs?", []string{"inspect.go", "survey.go", "list.go", "force.go", "hook.go"}},
 	{"What does a user see?", []string{"client.go", "connect.go", "shutdown.go", "option.go", "locker.go", "together.go", "health.go", "context.go", "holds.go"}},
 	{"How does a call get its lock?", []string{"acquire.go", "acquisition.go", "reenter.go", "trial.go", "fail.go"}},
-	{"How does a waiting call get its turn?", []string{"contender.go", "sleep.go", "queuer.go", "queue.go", "ask.go", "successor.go", "heartbeats.go"}},
+	{"How does a waiting call get its turn?", []string{"contender.go", "sleep.go", "queuer.go", "queue.go", "ask.go", "missed.go", "successor.go", "heartbeats.go"}},
 	{"How is a lock taken at the nodes, and why is it refused?", []string{"attempt.go", "deny.go"}},
 	{"How does a lease end?", []string{"unlock.go", "release.go", "parting.go", "downgrade.go", "close.go"}},
 	{"Who is next in this process, and where does a token come from?", []string{"handover.go", "join.go", "hear.go", "carry.go", "pass.go", "run.go", "serve.go", "relay.go", "service.go", "reserve.go", "elsewhere.go"}},
