@@ -214,15 +214,17 @@ func TestAFairWaiterOfARunThatGivesUpIsPassedNothing(t *testing.T) {
 func TestARunOfFairWaitersHasABound(t *testing.T) {
 	for name, c := range map[string]struct {
 		contends bool
+		deaf     bool // it cannot listen
 		waiters  int
 		hold     time.Duration
 		tenures  int
 	}{
-		"of holds":           {true, 70, 0, 3},                      // 32, 32 and 6
-		"of time":            {true, 6, 20 * time.Millisecond, 2},   // 3 each
-		"of holds, if alone": {false, 150, 0, 2},                    // 128, and 22
-		"of time, if alone":  {false, 6, 800 * time.Millisecond, 2}, // 4, and 2
-		"and not before":     {false, 100, 20 * time.Millisecond, 1},
+		"of holds":           {true, false, 70, 0, 3},                      // 32, 32 and 6
+		"of time":            {true, false, 6, 20 * time.Millisecond, 2},   // 3 each
+		"of time, if deaf":   {true, true, 6, 20 * time.Millisecond, 2},    // 3 each
+		"of holds, if alone": {false, false, 150, 0, 2},                    // 128, and 22
+		"of time, if alone":  {false, false, 6, 800 * time.Millisecond, 2}, // 4, and 2
+		"and not before":     {false, false, 100, 20 * time.Millisecond, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
@@ -230,11 +232,13 @@ func TestARunOfFairWaitersHasABound(t *testing.T) {
 				q := lineUp(w, 2*time.Millisecond, slices.Repeat([]*process{p}, c.waiters)...)
 				ctx, cancel := context.WithCancel(bg)
 				defer cancel()
+				var contender <-chan grant
 				if c.contends {
-					contender := wait(ctx, other.mutex())
-					defer func() { <-contender }()
-					defer cancel()
-					time.Sleep(10 * q.trip)
+					if c.deaf {
+						each(w.nodes, func(n *virtual.Node) { n.Refuse(virtual.Name("SUBSCRIBE")) })
+					}
+					contender = wait(ctx, other.mutex())
+					time.Sleep(300 * time.Millisecond) // it has looked, and told that it is deaf
 				}
 				tenures := make(map[string]bool)
 				for range c.waiters {
@@ -244,6 +248,12 @@ func TestARunOfFairWaitersHasABound(t *testing.T) {
 				}
 				require.NoError(t, q.held.Unlock(bg))
 				require.Len(t, tenures, c.tenures)
+				if c.contends {
+					cancel()
+					if g := <-contender; g.err == nil { // it may have looked just now
+						require.NoError(t, g.lease.Unlock(bg))
+					}
+				}
 				q.drained()
 			})
 		})

@@ -319,6 +319,14 @@ var fairWaiterMutants = []Mutant{
 		Tests:   "^TestAFairCrowdDoesNotWaitForEachHandover$|^TestARunOfFairWaitersHasABound$",
 	},
 	{
+		Name:    "a run of fair waiters goes on though a contender cannot hear of its end",
+		File:    "lock/pass.go",
+		Old:     " || deaf && t.contest.key.order == queued",
+		New:     "",
+		Package: "lock",
+		Tests:   "^TestARunOfFairWaitersHasABound$",
+	},
+	{
 		Name:    "who misses its turns keeps its place",
 		File:    "lock/queue.go",
 		Old:     "if m.turns < maxMissed || p.lease != nil {",

@@ -329,8 +329,8 @@ var lockPassMutants = []Mutant{
 	{
 		Name:    "who listens is not looked at",
 		File:    "lock/pass.go",
-		Old:     "waits: listeners > t.contest.listens(), ",
-		New:     "",
+		Old:     "waits := listeners > t.contest.listens() || ",
+		New:     "waits := ",
 		Package: "lock",
 		Tests:   "^TestATenureEndsSoonAfterSomebodyElseWaits$",
 	},
