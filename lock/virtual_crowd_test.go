@@ -11,8 +11,28 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/virtual"
+	"github.com/holdfast-go/holdfast/lock"
 	"github.com/holdfast-go/holdfast/reentrant"
 )
+
+// again has so many goroutines lock again and again, each time for as long as hold, until stop. It counts their holds.
+func again(goroutines int, hold time.Duration, lockOf func() lock.Locker) (holds *atomic.Int64, stop func()) {
+	holds = new(atomic.Int64)
+	ctx, cancel := context.WithCancel(bg)
+	var busy sync.WaitGroup
+	for range goroutines {
+		busy.Go(func() {
+			for ctx.Err() == nil {
+				if l, err := lockOf().Lock(ctx); err == nil {
+					holds.Add(1)
+					time.Sleep(hold)
+					_ = l.Unlock(bg)
+				}
+			}
+		})
+	}
+	return holds, func() { cancel(); busy.Wait() }
+}
 
 // Who has to wait for others of the same process until its command is sent has not met a
 // silent node.
@@ -47,22 +67,8 @@ func TestACrowdDoesNotWaitForEachReserve(t *testing.T) {
 				l := w.lock(p.lockOf(kind))
 				each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
 				require.NoError(t, l.Unlock(bg))
-				ctx, stop := context.WithCancel(bg)
-				var callers sync.WaitGroup
-				defer callers.Wait()
+				holds, stop := again(crowd, hold, func() lock.Locker { return p.lockOf(kind) })
 				defer stop()
-				var holds atomic.Int64
-				for range crowd {
-					callers.Go(func() {
-						for ctx.Err() == nil {
-							if l, err := p.lockOf(kind).Lock(ctx); err == nil {
-								time.Sleep(hold)
-								_ = l.Unlock(bg)
-								holds.Add(1)
-							}
-						}
-					})
-				}
 				time.Sleep(time.Second)
 				before := holds.Load()
 				time.Sleep(time.Second)
@@ -80,22 +86,8 @@ func TestAFairCrowdDoesNotWaitForEachHandover(t *testing.T) {
 			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 				p := w.process()
 				each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
-				ctx, stop := context.WithCancel(bg)
-				var callers sync.WaitGroup
-				defer callers.Wait()
+				holds, stop := again(crowd, hold, func() lock.Locker { return p.queue() })
 				defer stop()
-				var holds atomic.Int64
-				for range crowd {
-					callers.Go(func() {
-						for ctx.Err() == nil {
-							if l, err := p.queue().Lock(ctx); err == nil {
-								time.Sleep(hold)
-								_ = l.Unlock(bg)
-								holds.Add(1)
-							}
-						}
-					})
-				}
 				time.Sleep(2 * time.Second)
 				before := holds.Load()
 				time.Sleep(5 * time.Second)

@@ -1,9 +1,6 @@
 package lock_test
 
 import (
-	"context"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,27 +20,11 @@ func TestWhoMissesItsTurnsDoesNotShutOutOthers(t *testing.T) {
 				host := virtual.NewHost(w.nodes)
 				distant, near := w.processOn(host), w.process()
 				host.SetDelay(away, away)
-				ctx, stop := context.WithCancel(bg)
-				var busy sync.WaitGroup
-				defer busy.Wait()
-				defer stop()
-				var heard, held atomic.Int64
-				takesTurns := func(of func() lock.Locker, count *atomic.Int64) {
-					for ctx.Err() == nil {
-						if l, err := of().Lock(ctx); err == nil {
-							count.Add(1)
-							time.Sleep(hold)
-							_ = l.Unlock(bg)
-						}
-					}
-				}
-				for range 4 {
-					busy.Go(func() { takesTurns(func() lock.Locker { return distant.lockOf(far) }, &heard) })
-				}
+				heard, leave := again(4, hold, func() lock.Locker { return distant.lockOf(far) })
+				defer leave()
 				time.Sleep(time.Second) // they are at the head
-				for range 2 {
-					busy.Go(func() { takesTurns(func() lock.Locker { return near.lockOf(kind) }, &held) })
-				}
+				held, stop := again(2, hold, func() lock.Locker { return near.lockOf(kind) })
+				defer stop()
 				start, before, longest := time.Now(), time.Now(), time.Duration(0)
 				for n := int64(0); time.Since(start) < lasts; time.Sleep(10 * time.Millisecond) {
 					if held.Load() > n {
