@@ -4,7 +4,8 @@ import "time"
 
 const (
 	// maxHolds and maxReign bound how long a process passes a name on to itself while others wait,
-	// whichever is reached first, not counting the hold in progress (U4).
+	// whichever is reached first, not counting the hold in progress (U4), nor the two round trips for the grant and for the
+	// first tokens: before that there is nothing to pass on.
 	maxHolds = 32
 	maxReign = 50 * time.Millisecond
 	// maxAlone is the bound if nobody else seems to wait: some clients only poll, and do not
@@ -26,9 +27,9 @@ type reign struct {
 }
 
 // isDue reports whether it is the turn of other processes, after so many holds within the present tenure.
-func (r *reign) isDue(now time.Time, holds int, othersWait bool) bool {
-	if othersWait {
-		return r.holds+holds >= maxHolds || now.Sub(r.since) >= maxReign
+func (r *reign) isDue(now time.Time, holds int, others elsewhere) bool {
+	if others.waits {
+		return r.holds+holds >= maxHolds || now.Sub(r.since) >= maxReign+min(2*others.trip, maxChance)
 	}
 	return now.Sub(r.since) >= maxAlone
 }

@@ -97,3 +97,30 @@ func TestAFairCrowdDoesNotWaitForEachHandover(t *testing.T) {
 		})
 	}
 }
+
+// One that is far from the nodes passes the name on to itself in its turn as others do, though it takes it two round trips
+// to get it and to get tokens.
+func TestACrowdFarAwayHasItsShare(t *testing.T) {
+	const hold, crowd, lasts = 2 * time.Millisecond, 20, 8 * time.Second
+	for _, trip := range []time.Duration{20 * time.Millisecond, 90 * time.Millisecond} {
+		t.Run(trip.String(), func(t *testing.T) {
+			inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+				distant, near := virtual.NewHost(w.nodes), w.process()
+				distant.SetDelay(trip/2, trip/2)
+				far := w.processOn(distant)
+				theirs, leave := again(crowd, hold, func() lock.Locker { return near.mutex() })
+				defer leave()
+				holds, stop := again(crowd, hold, func() lock.Locker { return far.mutex() })
+				defer stop()
+				time.Sleep(2 * time.Second)
+				before, theirsBefore := holds.Load(), theirs.Load()
+				time.Sleep(lasts)
+				mine, others := holds.Load()-before, theirs.Load()-theirsBefore
+				require.Greater(t, mine, others/2)
+				require.Greater(t, others, mine/2)
+				turns := lasts / (2 * (maxReign + 3*trip)) // of each
+				require.Greater(t, mine+others, int64(2*turns*(maxReign/hold)))
+			})
+		})
+	}
+}

@@ -15,7 +15,7 @@ const (
 
 // due reports whether it is the turn of other processes (U4). Called with mu and t.mu held.
 func (t *tenure) due(now time.Time) bool {
-	return t.reign.isDue(now, t.holds, t.contest.elsewhere.waits)
+	return t.reign.isDue(now, t.holds, t.contest.elsewhere)
 }
 
 // yield leaves others a chance after t, which has ended, if it is their turn. Otherwise this process reigns on in its next

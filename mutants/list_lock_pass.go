@@ -149,10 +149,18 @@ var lockPassMutants = []Mutant{
 	{
 		Name:    "a tenure that others wait for lasts for as long as it likes",
 		File:    "lock/reign.go",
-		Old:     "|| now.Sub(r.since) >= maxReign",
+		Old:     "|| now.Sub(r.since) >= maxReign+min(2*others.trip, maxChance)",
 		New:     "",
 		Package: "lock",
 		Tests:   "^TestATenureEndsSoonAfterSomebodyElseWaits$",
+	},
+	{
+		Name:    "a turn is over before one that is far away has tokens to pass on",
+		File:    "lock/reign.go",
+		Old:     "maxReign+min(2*others.trip, maxChance)",
+		New:     "maxReign",
+		Package: "lock",
+		Tests:   "^TestACrowdFarAwayHasItsShare$",
 	},
 	{
 		Name:    "a tenure that seems alone never ends",

@@ -273,11 +273,12 @@ func TestReadersJoinHoweverFarTheNodesAre(t *testing.T) {
 			inBubbles(t, func(t *testing.T, b *bubble) {
 				m := b.mutex(t, lock.WithNodeTimeout(8*trip))
 				b.delay(trip)
-				ctx, cancel := context.WithTimeout(bg, 20*time.Second)
+				ctx, cancel := context.WithTimeout(bg, 40*time.Second)
 				defer cancel()
 				var readers sync.WaitGroup
 				var joined, all atomic.Int64
-				for range 6 {
+				for i := range 6 {
+					hold := 20*time.Millisecond + time.Duration(i)*time.Millisecond // if all ended at the same instant, some could miss the others
 					readers.Go(func() {
 						for {
 							began := time.Now()
@@ -289,7 +290,7 @@ func TestReadersJoinHoweverFarTheNodesAre(t *testing.T) {
 							if time.Since(began) == 0 {
 								joined.Add(1)
 							}
-							time.Sleep(20 * time.Millisecond)
+							time.Sleep(hold)
 							_ = lease.Unlock(bg)
 						}
 					})
