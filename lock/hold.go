@@ -23,6 +23,7 @@ type hold struct {
 	reason   Reason // why it is over; that of the tenure may be another
 	warned   bool   // that others of this client wait for it
 	reader   bool   // it never writes again
+	mark     byte   // that follows the number in that id; 0: none; immutable
 	began    time.Time
 	leases   []*Lease        // leases that are not over, in no order
 	earliest Lease           // the first one
@@ -38,7 +39,11 @@ func (h *hold) name() string {
 		return h.id
 	}
 	name := append(append(make([]byte, 0, 64), h.id...), '.')
-	return string(strconv.AppendInt(name, int64(h.number), 10))
+	name = strconv.AppendInt(name, int64(h.number), 10)
+	if h.mark != 0 {
+		name = append(name, h.mark)
+	}
+	return string(name)
 }
 
 // about returns the log attributes of h.

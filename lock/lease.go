@@ -41,8 +41,8 @@ func (l *Lease) Name() string {
 
 // ID is the hold id, as it stands in Redis and as Inspect shows it. All leases of one hold have the
 // same id; no other hold ever has it. If another goroutine of this process passed the lock on to
-// this hold, the id ends with a dot and a number that Redis does not know. For a fair lock, it is the
-// number with which the id ended that stood in the queue.
+// this hold, the id ends with a dot and a number that Redis does not know. For a fair lock, and for a read-write lock if it
+// has waited for longer, it is what the id ended with that stood in the queue.
 func (l *Lease) ID() string {
 	if l.hold == nil {
 		return ""

@@ -41,7 +41,8 @@ func (ct *contest) pass(t *tenure) (does service) {
 	}
 	r.last++
 	t.holds++
-	h := &hold{tenure: t, slot: next.call.slot.claim(), number: t.numberOf(next), token: r.last, began: now}
+	number, mark := t.numberOf(next)
+	h := &hold{tenure: t, slot: next.call.slot.claim(), number: number, mark: mark, token: r.last, began: now}
 	next.lease = h.lease(next.call.engine, now, t.validity)
 	t.begin(h)
 	h.slot.set(h)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdfast-go/holdfast/lua"
 	"github.com/holdfast-go/holdfast/redlock"
 )
 
@@ -94,15 +95,20 @@ func (t *tenure) served(w *tenure) {
 	}
 }
 
-// numberOf returns the number of the hold within t that p gets. For a waiter in a queue on the nodes,
-// it is the number of the id with which it waits, so that an operator can match the two. Called with
+// numberOf returns the number of the hold within t that p gets, which may be nil. For a waiter in a queue on the nodes,
+// it is the number of the id with which it waits, and the mark that follows it there, so that an operator can match the two. Called with
 // mu held.
-func (t *tenure) numberOf(p *place) int {
-	if p.inQueue == nil || p.id == "" {
-		return t.holds
+func (t *tenure) numberOf(p *place) (number int, mark byte) {
+	if p == nil || p.inQueue == nil || p.id == "" {
+		return t.holds, 0
 	}
-	n, _ := strconv.Atoi(p.id[strings.LastIndexByte(p.id, ':')+1:]) // see newID
-	return n
+	id := p.id[strings.LastIndexByte(p.id, ':')+1:] // see newID
+	digits := strings.TrimRight(id, lua.Reads+lua.Writes)
+	number, _ = strconv.Atoi(digits)
+	if digits != id {
+		mark = id[len(digits)]
+	}
+	return number, mark
 }
 
 // nextInRun returns the next waiter of the run; nil: there is none, or it cannot be served now, as it

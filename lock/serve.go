@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -28,7 +29,9 @@ import (
 // that of arrival, and so is the order on the nodes for goroutines that go there together.
 // Goroutines that still wait here when the tenure is closed stay, because later callers queue on
 // the nodes. There is one exception: those behind a goroutine that already waits on the nodes go
-// there at once, before others come.
+// there at once, before others come. Of those with a place on the nodes, the ones before anybody else are the run of the
+// tenure, as with a fair lock (run.go): they are served within it, so that each need not be granted the lock
+// by nodes that may be far.
 //
 // A goroutine that waits here gets a place on the nodes after maxUnseen. So nobody who comes to
 // another process later is served before it, and Inspect shows it. As long as nobody else waits, it
@@ -41,11 +44,12 @@ func (t *tenure) serves(b *redlock.Ballot, answered time.Time) *serving {
 	if t.reads || t.engine.joinable == nil {
 		return nil
 	}
-	s := &serving{writing: true, clear: answered}
+	s := &serving{writing: true, clear: answered, asked: b.Start(), limit: math.MaxInt64}
 	for i := range t.engine.client.group.Size() {
 		if a := b.Answer(i); a.Vote == redlock.Yes {
-			granted, _ := t.engine.kind.Acquired(a.Reply)
-			s.closed = s.closed || granted.Waiter > 0
+			if granted, _ := t.engine.kind.Acquired(a.Reply); granted.Waiter > 0 {
+				s.closed, s.limit = true, min(s.limit, granted.Waiter)
+			}
 		}
 	}
 	return s
@@ -65,15 +69,16 @@ func (t *tenure) settle(now time.Time) {
 }
 
 // admit lets a hold of e begin within t for the owner of s. The caller has checked that it may:
-// nobody is in its way, and a writer has a token (U1 to U3). A reader has the last writer's token.
-// Called with mu held.
-func (t *tenure) admit(e *engine, s *slot, now time.Time) *Lease {
+// nobody is in its way, and a writer has a token (U1 to U3). A reader has the last writer's token. p is where
+// it has waited; nil: it has not. Called with mu held.
+func (t *tenure) admit(e *engine, s *slot, p *place, now time.Time) *Lease {
 	if !e.reads() {
 		t.reserve.last++
 		t.serving.writing = true
 	}
 	t.holds++
-	h := &hold{tenure: t, slot: s.claim(), number: t.holds, token: t.reserve.last, reader: e.reads(), began: now}
+	number, mark := t.numberOf(p)
+	h := &hold{tenure: t, slot: s.claim(), number: number, mark: mark, token: t.reserve.last, reader: e.reads(), began: now}
 	l := h.lease(e, now, t.validity)
 	t.begin(h)
 	h.slot.set(h)
@@ -110,7 +115,7 @@ func (ct *contest) enter(t *tenure, e *engine, s *slot) (l *Lease, does service)
 	if t.serving.writing || writes && (len(t.present) > 0 || t.reserve.last == t.reserve.top) {
 		return nil, does
 	}
-	l = t.admit(e, s, now)
+	l = t.admit(e, s, nil, now)
 	does.asks = t.wants(now, writes)
 	does.reviews = !writes && t.serving.toReview()
 	return l, does
@@ -123,7 +128,7 @@ func (ct *contest) next(t *tenure) *place {
 	for _, p := range ct.queue {
 		q := p.call
 		switch {
-		case q.engine.joinable == nil, p.attempts && p.ballot == nil, t.serving.closed && !p.here:
+		case q.engine.joinable == nil, p.attempts && p.ballot == nil, t.serving.closed && !p.here && !t.serving.precedes(p):
 			return nil
 		case (ending{q.ctx}).Err() == nil && q.slot.held() == nil:
 			return p
@@ -156,7 +161,10 @@ func (ct *contest) serve(t *tenure, may bool) (does service) {
 			break
 		}
 		began = true
-		next.lease = t.admit(q.engine, q.slot, now)
+		if s.closed && !next.here {
+			s.run++
+		}
+		next.lease = t.admit(q.engine, q.slot, next, now)
 		ct.take(next)
 		if next.led {
 			leaders = append(leaders, next)

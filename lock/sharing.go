@@ -20,6 +20,20 @@ type serving struct {
 	wrote   time.Time // when the last one that did had ended
 	clear   time.Time // when a quorum last answered about waiters
 	timed   bool      // a review is due
+
+	// Those with a place on the nodes who stand before anybody of another process; see run.go.
+	asked time.Time // when the tenure was asked for
+	limit int64     // the ticket below which they all are of this process
+	run   int       // how many of them were served since it is closed
+}
+
+// maxRun is how many waiters are served in a run. A node looks a little further for those of other processes.
+const maxRun = 128
+
+// precedes reports whether p, which has a place on the nodes, stands there before anybody of another process. Called with
+// the client's mu and the tenure's held.
+func (s *serving) precedes(p *place) bool {
+	return s.run < maxRun && p.ticket > 0 && p.ticket < s.limit && p.opened.Before(s.asked)
 }
 
 // toReview reports whether a review has to be made due. Called with mu held.

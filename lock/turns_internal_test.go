@@ -241,7 +241,7 @@ func TestTurnsWithinATenureThatWrites(t *testing.T) {
 	t.Run("who writes when nobody does any more is known", func(t *testing.T) {
 		withTime(t, shared, func(t *testing.T, ct *contest) {
 			held := begins(ct)
-			l := held.admit(ct.engineTo(false), new(owner).slot(ct.client, ct.key.lock), time.Now())
+			l := held.admit(ct.engineTo(false), new(owner).slot(ct.client, ct.key.lock), nil, time.Now())
 			require.True(t, held.serving.writing)
 			time.Sleep(time.Millisecond)
 			ends(l)
@@ -268,7 +268,7 @@ func TestTurnsWithinATenureThatWrites(t *testing.T) {
 	t.Run("not if the nodes have given the name to another one of this process", func(t *testing.T) {
 		withTime(t, shared, func(t *testing.T, ct *contest) {
 			held := begins(ct)
-			reads := held.admit(ct.engineTo(true), new(owner).slot(ct.client, ct.key.lock), time.Now())
+			reads := held.admit(ct.engineTo(true), new(owner).slot(ct.client, ct.key.lock), nil, time.Now())
 			ct.tenure = ct.tenureTo("own:2", false)
 			held.serving.closed = true
 			does := ct.serve(held, false)

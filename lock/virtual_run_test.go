@@ -2,6 +2,7 @@ package lock_test
 
 import (
 	"context"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/holdfast-go/holdfast/internal/fifo"
@@ -21,9 +23,10 @@ import (
 
 var fairAcquireRuns, fairReleaseRuns = runs(lua.FairAcquire{}), runs(lua.FairRelease{})
 
-// A fairLine is a line of fair waiters in virtual time, and who has the lock before them.
+// A fairLine is a line of fair waiters in virtual time, or of those of another kind, and who has the lock before them.
 type fairLine struct {
 	*world
+	kind   string
 	held   *lock.Lease
 	served chan *lock.Lease
 	trip   time.Duration
@@ -32,7 +35,11 @@ type fairLine struct {
 
 // lineUp has waiters of these processes wait, in this order, behind a hold of a process of its own.
 func lineUp(w *world, trip time.Duration, waiters ...*process) *fairLine {
-	q := &fairLine{world: w, held: w.lock(w.process().queue()), served: make(chan *lock.Lease, len(waiters)), trip: trip}
+	return lineUpFor("fair", w, trip, waiters...)
+}
+
+func lineUpFor(kind string, w *world, trip time.Duration, waiters ...*process) *fairLine {
+	q := &fairLine{world: w, kind: kind, held: w.lock(w.process().lockOf(kind)), served: make(chan *lock.Lease, len(waiters)), trip: trip}
 	for _, p := range waiters {
 		q.join(bg, p)
 	}
@@ -43,7 +50,7 @@ func lineUp(w *world, trip time.Duration, waiters ...*process) *fairLine {
 // join has one more wait.
 func (q *fairLine) join(ctx context.Context, p *process) {
 	go func() {
-		if l, err := p.queue(q.opts...).Lock(ctx); err == nil {
+		if l, err := p.lockOf(q.kind, q.opts...).Lock(ctx); err == nil {
 			q.served <- l
 		}
 	}()
@@ -168,24 +175,62 @@ func TestAFairWaiterThatCameAfterTheGrantIsNotServedBeforeThoseOfOthers(t *testi
 	})
 }
 
+// One who asks while a request of its process is under way comes to the node after somebody of another process, who has come
+// after that request.
+func TestAWaiterThatAskedDuringTheGrantIsNotServedBeforeThoseOfOthers(t *testing.T) {
+	for _, kind := range []string{"fair", "writer"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+				const way = 30 * time.Millisecond
+				host := virtual.NewHost(w.nodes)
+				a, b := w.processOn(host), w.process()
+				q := lineUpFor(kind, w, 0, a)
+				host.SetDelay(way, way)
+				require.NoError(t, q.held.Unlock(bg))
+				time.Sleep(way + way/6) // the first one has heard, and its request is on its way
+				q.join(bg, a)
+				time.Sleep(way - way/12) // the node has granted it the lock, and has yet to hear of the other one
+				q.join(bg, b)
+				require.Empty(t, q.served)
+				for _, p := range []*process{a, b, a} {
+					q.held = <-q.served
+					require.Contains(t, q.held.ID(), p.locks.ID())
+					time.Sleep(5 * way) // all is told that there is to tell
+					require.NoError(t, q.held.Unlock(bg))
+				}
+				q.drained()
+			})
+		})
+	}
+}
+
 // A node that has not heard of the one in between says that there is nobody.
 func TestEveryNodeThatGrantsSaysWhoIsInBetween(t *testing.T) {
-	inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
-		a, b := w.process(), w.process()
-		q := lineUp(w, 0, a)
-		b.Cut(0, true)
-		q.join(bg, b)
-		time.Sleep(time.Second)
-		q.join(bg, a)
-		each(w.nodes[1:], func(n *virtual.Node) { n.SetDelay(time.Millisecond, time.Millisecond) }) // that node is the first to answer
-		for _, p := range []*process{a, b, a} {
-			require.Contains(t, q.next().ID(), p.locks.ID())
-			time.Sleep(10 * time.Millisecond)
-		}
-		require.NoError(t, q.held.Unlock(bg))
-		b.Cut(0, false)
-		q.drained()
-	})
+	for _, kind := range []string{"fair", "writer"} {
+		t.Run(kind, func(t *testing.T) {
+			inVirtualTime(t, []int{3, 5}, func(t *testing.T, w *world) {
+				for _, ignorant := range []int{0, len(w.nodes) - 1} {
+					a, b, c := w.process(), w.process(), w.process()
+					q := lineUpFor(kind, w, 0, a)
+					b.Cut(ignorant, true)
+					q.join(bg, b)
+					time.Sleep(time.Second)
+					q.join(bg, a)
+					q.join(bg, c)
+					each(w.nodes, func(n *virtual.Node) { n.SetDelay(time.Millisecond, time.Millisecond) })
+					w.nodes[ignorant].SetDelay(0, 0) // it is the first to answer
+					for _, p := range []*process{a, b, a, c} {
+						require.Contains(t, q.next().ID(), p.locks.ID())
+						time.Sleep(10 * time.Millisecond)
+					}
+					require.NoError(t, q.held.Unlock(bg))
+					b.Cut(ignorant, false)
+					each(w.nodes, func(n *virtual.Node) { n.SetDelay(0, 0) })
+					q.drained()
+				}
+			})
+		})
+	}
 }
 
 func TestAFairWaiterOfARunThatGivesUpIsPassedNothing(t *testing.T) {
@@ -296,7 +341,7 @@ func TestARunThatIsLostAndRestsLeavesNobodyInTheQueues(t *testing.T) {
 	inVirtualTime(t, []int{1, 5}, func(t *testing.T, w *world) {
 		const rest = 2 * time.Second
 		p, other := w.process(lock.WithWaiterHeartbeat(4*time.Minute)), w.process(lock.WithWaiterHeartbeat(4*time.Minute))
-		q := &fairLine{world: w, held: w.lock(w.process().queue()), served: make(chan *lock.Lease, 5)}
+		q := &fairLine{world: w, kind: "fair", held: w.lock(w.process().queue()), served: make(chan *lock.Lease, 5)}
 		q.opts = []lock.Option{lock.WithRest(rest)}
 		for range 4 {
 			q.join(bg, p)
@@ -323,7 +368,7 @@ func TestARunThatIsLostAndRestsLeavesNobodyInTheQueuesOfAClientThatCloses(t *tes
 		inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
 			rare := lock.WithWaiterHeartbeat(time.Minute)
 			p, other := w.process(rare), w.process(rare)
-			q := &fairLine{world: w, held: w.lock(w.process().queue()), served: make(chan *lock.Lease, 3), trip: 2 * time.Millisecond}
+			q := &fairLine{world: w, kind: "fair", held: w.lock(w.process().queue()), served: make(chan *lock.Lease, 3), trip: 2 * time.Millisecond}
 			q.opts = []lock.Option{lock.WithRest(time.Second)}
 			for range 3 {
 				q.join(bg, p)
@@ -484,6 +529,86 @@ func TestWhoWasServedWithinATenureIsSoonOutOfTheQueues(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, waits.Queue[3:], state.Queue)
 		q.next()
+		require.NoError(t, q.held.Unlock(bg))
+		q.drained()
+	})
+}
+
+// Those of a process that stand one behind the other are served within a tenure, after those of others who came sooner, and
+// before those who came later. Those who read do it together.
+func TestThoseWhoReadAndWriteFollowOneAnotherBeforeThoseOfOthers(t *testing.T) {
+	const trip, hold = 60 * time.Millisecond, 2 * time.Millisecond
+	inVirtualTime(t, []int{1, 3, 5}, func(t *testing.T, w *world) {
+		type turn struct {
+			of   int
+			at   time.Time
+			hold string
+		}
+		a, b, first := w.process(), w.process(), w.lock(w.process().lockOf("writer"))
+		turns := make(chan turn, 20)
+		for i, who := range []struct {
+			p    *process
+			kind string
+		}{
+			{a, "writer"}, {a, "writer"}, {a, "reader"}, {a, "reader"}, {a, "writer"}, // 0 to 4
+			{b, "writer"}, {b, "writer"}, // 5, 6
+			{a, "writer"}, // 7
+			{b, "reader"}, // 8
+			{a, "writer"}, // 9
+		} {
+			go func() {
+				if l, err := who.p.lockOf(who.kind).Lock(bg); assert.NoError(t, err) {
+					turns <- turn{i, time.Now(), l.ID()}
+					time.Sleep(hold)
+					assert.NoError(t, l.Unlock(bg))
+				}
+			}()
+			time.Sleep(100 * time.Millisecond)
+		}
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+		require.NoError(t, first.Unlock(bg))
+		var was turn
+		tenures := make(map[string]bool)
+		for i := range 10 {
+			is := <-turns
+			if i == 3 && is.of == 2 || i == 2 && is.of == 3 {
+				is.of = i // together
+			}
+			require.Equal(t, i, is.of)
+			tenure, _, within := strings.Cut(is.hold, ".")
+			tenures[tenure] = true
+			if within && i != 1 && i != 6 { // those have to wait for tokens
+				require.Less(t, is.at.Sub(was.at), 2*hold, "%d", i)
+			}
+			was = is
+		}
+		require.Len(t, tenures, 5, "as many as there are runs")
+		time.Sleep(time.Minute)
+		for _, n := range w.nodes {
+			require.NotContains(t, n.Keys(), keys.Lock)
+			require.NotContains(t, n.Keys(), keys.Queue())
+		}
+	})
+}
+
+// Nodes look only so far for waiters of other processes.
+func TestARunOfWritersHasABound(t *testing.T) {
+	const most = 128
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		a, b := w.process(), w.process()
+		q := lineUpFor("writer", w, 0, append(slices.Repeat([]*process{a}, most+20), b)...)
+		time.Sleep(time.Millisecond) // they came before they are granted the lock
+		tenures := make(map[string]int)
+		for range most + 20 {
+			id := q.next().ID()
+			require.Contains(t, id, a.locks.ID())
+			tenure, _, _ := strings.Cut(id, ".")
+			tenures[tenure]++
+			time.Sleep(time.Millisecond)
+		}
+		require.Len(t, tenures, 2)
+		require.Equal(t, most+1, slices.Max(slices.Collect(maps.Values(tenures))), "with the first of them")
+		require.Contains(t, q.next().ID(), b.locks.ID())
 		require.NoError(t, q.held.Unlock(bg))
 		q.drained()
 	})

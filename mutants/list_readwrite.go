@@ -471,7 +471,7 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "a grant that tells who waits elsewhere is ignored",
 		File:    "lock/serve.go",
-		Old:     "s.closed = s.closed || granted.Waiter > 0",
+		Old:     "s.closed, s.limit = true, min(s.limit, granted.Waiter)",
 		New:     "_ = granted",
 		Package: "readwrite",
 		Tests:   "^TestAGrantToWriteTellsWhoElseWaits$",
@@ -487,7 +487,7 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "those with places on the nodes are served though somebody else waits",
 		File:    "lock/serve.go",
-		Old:     ", t.serving.closed && !p.here:",
+		Old:     ", t.serving.closed && !p.here && !t.serving.precedes(p):",
 		New:     ":",
 		Package: "readwrite",
 		Tests:   "^TestWhoWaitsWithinAProcessKeepsItsTurn",

@@ -118,7 +118,7 @@ func (v *Visit) Grant(hold string) {
 	v.waiter.Hold, v.waiter.Granted = Waited(hold), v.recorder.now()
 }
 
-// Waited is the id with which the hold of a fair lock stood in the queue: if another goroutine of its process
+// Waited is the id with which a hold stood in the queue on the nodes: if another goroutine of its process
 // passed the lock on to it, its id is that of the tenure, a dot, and the number with which its own ended.
 func Waited(hold string) string {
 	client, numbers, _ := strings.Cut(hold, ":")
