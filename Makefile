@@ -79,6 +79,11 @@ chaos: tools ## faults of all kinds against real servers, and planted bugs that 
 soak: tools ## the same faults with one seed after another: make soak DURATION=1h SEED=1
 	@cd chaos && $(GO) run . -soak $(or $(DURATION),1h) -seed $(or $(SEED),1) $(if $(CELL),-cell "$(CELL)")
 
+# Nodes in memory, and virtual time: half a second of two cores for each world.
+.PHONY: simulate
+simulate: ## all kinds of locks in worlds drawn by lot: make simulate WORLDS=1000 SEED=1
+	@$(GO) test -count=1 -timeout=0 ./internal/simulation -run '^TestWorlds$$' -worlds $(or $(WORLDS),1000) -from $(or $(SEED),1)
+
 # Bugs planted into the library, one after the other, that the ordinary tests must notice.
 .PHONY: mutants
 mutants: tools ## bugs planted one by one, which the tests must kill; MUTANT=regexp and PKG=lock narrow it down

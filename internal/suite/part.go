@@ -68,15 +68,21 @@ func rank(pkg string) int {
 const rest = "HOLDFAST_RULES=rest"
 
 // spared takes out of the packages of p what the race detector has nothing new to see in, and tells how it is run without:
-// the examples, which do what tests do; and the rules of every kind on the deployments on which they are not checked with it.
+// the examples, which do what tests do; the worlds, which lock as the tests of package lock do, a hundred thousand times; and the
+// rules of every kind on the deployments on which they are not checked with it.
 func (p *part) spared() []*part {
 	examples := &part{dir: p.dir, plain: true, last: true}
+	worlds := &part{dir: p.dir, plain: true}
 	p.packages = slices.DeleteFunc(p.packages, func(pkg string) bool {
-		is := strings.HasPrefix(pkg, module+"examples/")
-		if is {
+		switch {
+		case strings.HasPrefix(pkg, module+"examples/"):
 			examples.packages = append(examples.packages, pkg)
+		case pkg == module+"internal/simulation":
+			worlds.packages = append(worlds.packages, pkg)
+		default:
+			return false
 		}
-		return is
+		return true
 	})
 	rules := &part{dir: p.dir, plain: true, run: "^TestConformance", env: []string{rest}, note: " (rules)"}
 	for _, pkg := range p.packages {
@@ -84,7 +90,7 @@ func (p *part) spared() []*part {
 			rules.packages = append(rules.packages, pkg)
 		}
 	}
-	return slices.DeleteFunc([]*part{rules, examples}, func(p *part) bool { return len(p.packages) == 0 })
+	return slices.DeleteFunc([]*part{worlds, rules, examples}, func(p *part) bool { return len(p.packages) == 0 })
 }
 
 // mixed is the package with the most tests of both kinds: one after the other in virtual time, which compute, and side by side

@@ -23,22 +23,25 @@ func TestLongestPackagesGoFirst(t *testing.T) {
 	}
 }
 
-func TestExamplesAndSomeRulesGoWithoutTheRaceDetector(t *testing.T) {
-	p, err := list(t.Context(), "../..:./examples/cron ./fair ./watchdog")
+func TestExamplesWorldsAndSomeRulesGoWithoutTheRaceDetector(t *testing.T) {
+	p, err := list(t.Context(), "../..:./examples/cron ./fair ./internal/simulation ./watchdog")
 	require.NoError(t, err)
 	rest := p.spared()
 	require.Equal(t, []string{module + "fair", module + "watchdog"}, p.packages)
-	require.Len(t, rest, 2)
-	require.Equal(t, []string{module + "fair"}, rest[0].packages)
-	require.Equal(t, []string{module + "examples/cron"}, rest[1].packages)
-	require.False(t, rest[0].last)
-	require.True(t, rest[1].last)
+	require.Len(t, rest, 3)
+	worlds, ruled, examples := rest[0], rest[1], rest[2]
+	require.Equal(t, []string{module + "internal/simulation"}, worlds.packages)
+	require.Equal(t, []string{module + "fair"}, ruled.packages)
+	require.Equal(t, []string{module + "examples/cron"}, examples.packages)
+	require.False(t, worlds.last)
+	require.False(t, ruled.last)
+	require.True(t, examples.last)
 	s := suite{race: true}
 	for _, p := range rest {
 		require.NotContains(t, s.command(t.Context(), p, 1, nil).Args, "-race")
 		require.Subset(t, s.command(t.Context(), p, 1, nil).Args, flagsPlain)
 	}
-	rules := s.command(t.Context(), rest[0], 1, []string{"X=1"})
+	rules := s.command(t.Context(), ruled, 1, []string{"X=1"})
 	require.Contains(t, rules.Args, "^TestConformance")
 	require.Subset(t, rules.Env, []string{"HOLDFAST_RULES=rest", "X=1"})
 	require.NotContains(t, s.command(t.Context(), p, 1, nil).Env, "HOLDFAST_RULES=rest")
