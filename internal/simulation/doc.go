@@ -3,8 +3,8 @@
 // virtual time (see package virtual), so that a minute of a world takes a second, and no world depends on how busy the
 // machine is. A judge watches what the goroutines were granted, and says which promise was broken.
 //
-//	go test ./internal/simulation -worlds 500 -from 1000 -v    # as many worlds as one has time for
-//	go test ./internal/simulation -run Worlds/1017 -worlds 500 -from 1000 -v    # one of them again
+//	make simulate WORLDS=1000 SEED=1    # as many worlds as one has time for
+//	make simulate WORLDS=1 SEED=17      # one of them again
 //
 // A seed gives the same world with the same faults at the same times; which of two goroutines that are due at the same
 // instant comes first is up to Go's scheduler, so a run that failed will often, not always, fail again.

@@ -181,11 +181,15 @@ func (j *judge) gives(holds []hold, since time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, h := range holds {
-		if err := h.lease.Err(); err != nil {
+		now := time.Now()
+		switch err := h.lease.Err(); {
+		case err != nil:
 			j.losses++
-			if !j.faulty(since, time.Now()) {
+			if !j.faulty(since, now) {
 				j.breaks("a loss without a fault: %v: %v", h, err)
 			}
+		case !h.lease.Deadline().After(now):
+			j.breaks("a loss that is not seen: %v", h)
 		}
 		j.held[h.name] = slices.DeleteFunc(j.held[h.name], func(o hold) bool { return o.lease == h.lease })
 	}

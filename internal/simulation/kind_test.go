@@ -29,7 +29,6 @@ type locker func(ctx context.Context) (grant, error)
 type grant struct {
 	holds   []hold
 	context func(context.Context) context.Context
-	err     func() error
 	release func(context.Context) error
 }
 
@@ -64,7 +63,7 @@ var kinds = []kind{
 			if err != nil {
 				return grant{}, err
 			}
-			return grant{holds: []hold{{lease: l, name: "a", slots: l.Slots()}}, context: l.Context, err: l.Err, release: l.Release}, nil
+			return grant{holds: []hold{{lease: l, name: "a", slots: l.Slots()}}, context: l.Context, release: l.Release}, nil
 		}
 	}},
 	{name: "multi", locker: func(_ *world, _ *program, c *lock.Client, r *rand.Rand) locker {
@@ -80,7 +79,7 @@ var kinds = []kind{
 			for _, one := range l.Leases() {
 				holds = append(holds, hold{lease: one, name: one.Name()})
 			}
-			return grant{holds: holds, context: l.Context, err: l.Err, release: l.Unlock}, nil
+			return grant{holds: holds, context: l.Context, release: l.Unlock}, nil
 		}
 	}},
 }
@@ -91,6 +90,6 @@ func single(m lock.Locker, reads bool) locker {
 		if err != nil {
 			return grant{}, err
 		}
-		return grant{holds: []hold{{lease: l, name: l.Name(), reads: reads}}, context: l.Context, err: l.Err, release: l.Unlock}, nil
+		return grant{holds: []hold{{lease: l, name: l.Name(), reads: reads}}, context: l.Context, release: l.Unlock}, nil
 	}
 }

@@ -93,6 +93,9 @@ func TestTheJudgeSeesWhatIsBroken(t *testing.T) {
 			s.judge.world.faults = []fault{{at: 500 * time.Millisecond}}
 			s.judge.gives([]hold{{lease: &paper{err: lost}, name: "a"}}, time.Now().Add(-time.Second))
 		}, ""},
+		"a deadline that has passed": {func(s *stage) {
+			s.judge.gives([]hold{{lease: &paper{until: time.Now()}, name: "a"}}, time.Now().Add(-time.Second))
+		}, "a loss that is not seen"},
 		"an error": {func(s *stage) {
 			s.judge.refused(s.judge.calls(0, false), lost, false)
 		}, "an error without a fault"},

@@ -146,11 +146,15 @@ func (w world) patience() time.Duration {
 	return patience
 }
 
-// maxGap is how long no call may be served without a fault though some wait: a lost message costs 3 seconds.
+// maxGap is how long no call may be served without a fault though some wait: a lost message costs 3 seconds. A program that
+// does not reach the nodes is given three turns, which it hears of too late, before it leaves the queue to the others.
 func (w world) maxGap() time.Duration {
-	gap := time.Duration(0)
+	gap, turns := time.Duration(0), time.Duration(0)
 	for _, p := range w.programs {
 		gap = max(gap, 2*p.hold)
+		if !w.reaches(p) {
+			turns = 3 * time.Second
+		}
 	}
-	return gap + 4*time.Second
+	return gap + turns + 4*time.Second
 }
