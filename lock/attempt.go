@@ -214,7 +214,8 @@ func (t *tenure) giveBack(seen bool) {
 
 // usurped returns why those tenures of this process are gone that exclude t, which a quorum has granted. A node
 // may have said so with a message; who waits in a queue hears of an end, and not of whose, so the nodes are
-// asked. Nobody knows of t yet, and the others are lost when t begins.
+// asked. Nobody knows of t yet, and the others are lost when t begins. One that has ended by itself is none of them: t's
+// request came right behind its release, whose outcome is told at the same time.
 func (c *core) usurped(t *tenure, p *place) map[*tenure]Reason {
 	c.mu.Lock()
 	var ct *contest
@@ -226,6 +227,12 @@ func (c *core) usurped(t *tenure, p *place) map[*tenure]Reason {
 	var gone map[*tenure]Reason
 	if ct != nil {
 		for _, before := range ct.without(t) {
+			before.mu.Lock()
+			ended := before.ended
+			before.mu.Unlock()
+			if ended {
+				continue
+			}
 			if gone == nil {
 				gone = make(map[*tenure]Reason)
 			}

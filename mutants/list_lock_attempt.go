@@ -258,4 +258,12 @@ var lockAttemptMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestAMinorityOfAnotherKindIsNoReason$",
 	},
+	{
+		Name:    "who follows asks the nodes why the one before is gone",
+		File:    "lock/attempt.go",
+		Old:     "			if ended {\n				continue",
+		New:     "			if ended && false {\n				continue",
+		Package: "multi",
+		Tests:   "^TestAFarNodeDelaysNobodyWhoFollows$",
+	},
 }
