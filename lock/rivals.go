@@ -31,6 +31,7 @@ type rivals struct {
 	next   int
 	lost   int       // releases by others since this process last had the name
 	since  time.Time // when the first of them was heard
+	passed []string  // clients of which one of them was: a near one may tell of dozens before a far one tells of its only one
 
 	far    []distant // processes that are farther away than others, as of this process's latest tenure
 	waited bool      // their head start has passed, and nobody is known to have come
@@ -49,6 +50,9 @@ func (r *rivals) heard(hold string, now time.Time) {
 	r.next = (r.next + 1) % maxRivals
 	r.lost++
 	r.waited = false
+	if len(r.passed) < maxRivals && !slices.Contains(r.passed, client) {
+		r.passed = append(r.passed, client)
+	}
 	for i := range r.far {
 		if f := &r.far[i]; f.client == client {
 			f.owed, f.missed = false, false
@@ -64,7 +68,7 @@ func (r *rivals) won() {
 		f.spent = f.spent || f.owed && r.waited
 		f.owed = !f.spent
 	}
-	r.lost, r.waited, r.overtakings, r.overtaker = 0, false, 0, ""
+	r.lost, r.passed, r.waited, r.overtakings, r.overtaker = 0, r.passed[:0], false, 0, ""
 }
 
 // count returns how many rivals there are.
@@ -130,18 +134,14 @@ func (r *rivals) farthest() (chance time.Duration) {
 // process is to say that it is far: too often, the name was taken by one that had had it while this one waited.
 func (r *rivals) overtaken(id string) bool {
 	r.waited = false // somebody has come
-	client := clientOf(id)
-	for i := range min(r.lost, maxRivals) {
-		if r.latest[(r.next-1-i+maxRivals)%maxRivals] != client {
-			continue
-		}
-		if r.overtaker != id {
-			r.overtaker = id
-			r.overtakings++
-		}
-		return r.overtakings >= maxOvertakings
+	if !slices.Contains(r.passed, clientOf(id)) {
+		return false
 	}
-	return false
+	if r.overtaker != id {
+		r.overtaker = id
+		r.overtakings++
+	}
+	return r.overtakings >= maxOvertakings
 }
 
 // told records the marks of the processes that are far, as they were while this process had the name. One that says

@@ -168,6 +168,9 @@ func (ct *contest) serve(t *tenure, may bool) (does service) {
 		ct.take(next)
 		if next.led {
 			leaders = append(leaders, next)
+			if s.closed {
+				ct.accompany(t, next, now)
+			}
 		}
 	}
 	ct.desert(leaders...)
@@ -250,8 +253,8 @@ func (t *tenure) reservedTurns(b *redlock.Ballot, last int64) (does service) {
 		if b.Won() {
 			r.top, t.serving.clear = max(r.top, last), time.Now()
 		}
-		if others && !t.serving.closed { // since when is not known: the goroutines that wait here may have come later
-			t.serving.closed = true
+		if others && !t.serving.closed { // since when is not known: those who wait here, or on the nodes, may have come later
+			t.serving.closed, t.serving.limit = true, 0
 			t.contest.disband(everybody)
 		}
 		may := t.vacant

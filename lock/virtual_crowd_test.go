@@ -124,3 +124,35 @@ func TestACrowdFarAwayHasItsShare(t *testing.T) {
 		})
 	}
 }
+
+// One at the middle distance, whose goroutines keep the name for a whole turn, tells of it once, and a near one of each of
+// its holds. The farthest one does not forget over all of those that it is overtaken by the other, and says that it is far.
+func TestTheFarthestIsNotForgottenOverACrowdThatIsFarToo(t *testing.T) {
+	const hold, lasts, most = 2 * time.Millisecond, 20 * time.Second, 3 * time.Second
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		for _, of := range []struct {
+			trip  time.Duration
+			crowd int
+		}{{0, 1}, {60 * time.Millisecond, 5}} {
+			host := virtual.NewHost(w.nodes)
+			host.SetDelay(of.trip/2, of.trip/2)
+			p := w.processOn(host)
+			_, stop := again(of.crowd, hold, func() lock.Locker { return p.mutex() })
+			defer stop()
+		}
+		distant := virtual.NewHost(w.nodes)
+		distant.SetDelay(60*time.Millisecond, 60*time.Millisecond)
+		farthest := w.processOn(distant).mutex()
+		time.Sleep(2 * time.Second)
+		for start := time.Now(); time.Since(start) < lasts; {
+			began := time.Now()
+			l, err := farthest.Lock(bg)
+			require.NoError(t, err)
+			if time.Since(start) > lasts/4 { // it knows that it is far, and the others do
+				require.Less(t, time.Since(began), most)
+			}
+			time.Sleep(hold)
+			require.NoError(t, l.Unlock(bg))
+		}
+	})
+}

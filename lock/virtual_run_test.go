@@ -592,6 +592,88 @@ func TestThoseWhoReadAndWriteFollowOneAnotherBeforeThoseOfOthers(t *testing.T) {
 }
 
 // Nodes look only so far for waiters of other processes.
+// A reader that shares the place of another one reads with it.
+func TestThoseWhoShareAPlaceOfARunReadTogether(t *testing.T) {
+	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {
+		a, b := w.process(), w.process()
+		q := lineUpFor("writer", w, 0, a)
+		read := make(chan *lock.Lease, 3)
+		for range cap(read) {
+			go func() {
+				if l, err := a.lockOf("reader").Lock(bg); err == nil {
+					read <- l
+				}
+			}()
+			synctest.Wait()
+		}
+		time.Sleep(time.Millisecond)
+		q.join(bg, b)
+		q.join(bg, a)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(10*time.Millisecond, 10*time.Millisecond) })
+		writes := q.next()
+		require.Contains(t, writes.ID(), a.locks.ID())
+		tenure, _, _ := strings.Cut(writes.ID(), ".")
+		require.NoError(t, q.held.Unlock(bg))
+		synctest.Wait()
+		require.Len(t, read, cap(read), "at once")
+		for range cap(read) {
+			l := <-read
+			require.Contains(t, l.ID(), tenure+".")
+			require.NoError(t, l.Unlock(bg))
+		}
+		for _, p := range []*process{b, a} {
+			l := <-q.served
+			require.Contains(t, l.ID(), p.locks.ID())
+			require.NoError(t, l.Unlock(bg))
+		}
+		q.drained()
+	})
+}
+
+// Who stands so far ahead that a node does not look behind is followed by others of the process only until it is known
+// that somebody of another one stands in between.
+func TestARunEndsBeforeThoseWhoseOrderIsNotKnown(t *testing.T) {
+	const front, behind, hold, trip = 900, 150, 200 * time.Microsecond, 90 * time.Millisecond
+	inVirtualTime(t, []int{1}, func(t *testing.T, w *world) {
+		a, b, held := w.process(), w.process(), w.lock(w.process().lockOf("writer"))
+		order := make(chan *lock.Lease, front+behind+1)
+		var wg sync.WaitGroup
+		join := func(p *process) {
+			wg.Go(func() {
+				if l, err := p.lockOf("writer").Lock(bg); assert.NoError(t, err) {
+					order <- l
+					time.Sleep(hold)
+					assert.NoError(t, l.Unlock(bg))
+				}
+			})
+			time.Sleep(time.Microsecond)
+		}
+		for range front {
+			join(a)
+		}
+		time.Sleep(time.Second)
+		join(b)
+		time.Sleep(5 * time.Second)
+		for range behind {
+			join(a)
+		}
+		time.Sleep(5 * time.Second)
+		each(w.nodes, func(n *virtual.Node) { n.SetDelay(trip/2, trip/2) })
+		require.NoError(t, held.Unlock(bg))
+		wg.Wait()
+		close(order)
+		before := 0
+		for l := range order {
+			if strings.HasPrefix(l.ID(), b.locks.ID()) {
+				break
+			}
+			before++
+		}
+		require.GreaterOrEqual(t, before, front)
+		require.Less(t, before, front+behind)
+	})
+}
+
 func TestARunOfWritersHasABound(t *testing.T) {
 	const most = 128
 	inVirtualTime(t, []int{1, 3}, func(t *testing.T, w *world) {

@@ -398,4 +398,20 @@ var fairWaiterMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestWhoMissesItsTurnsDoesNotShutOutOthers$",
 	},
+	{
+		Name:    "who shares the place of one that is served within a tenure loses it",
+		File:    "lock/serve.go",
+		Old:     "			if s.closed {\n				ct.accompany",
+		New:     "			if false {\n				ct.accompany",
+		Package: "lock",
+		Tests:   "^TestThoseWhoShareAPlaceOfARunReadTogether$",
+	},
+	{
+		Name:    "all who have a place are served within a tenure that hears of others late",
+		File:    "lock/serve.go",
+		Old:     "t.serving.closed, t.serving.limit = true, 0",
+		New:     "t.serving.closed = true",
+		Package: "lock",
+		Tests:   "^TestARunEndsBeforeThoseWhoseOrderIsNotKnown$",
+	},
 }

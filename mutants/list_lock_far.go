@@ -37,8 +37,8 @@ var lockFarMutants = []Mutant{
 	{
 		Name:    "whoever has the name has overtaken",
 		File:    "lock/rivals.go",
-		Old:     "%maxRivals] != client {",
-		New:     "%maxRivals] != client && client == \"\" {",
+		Old:     "if !slices.Contains(r.passed, clientOf(id)) {",
+		New:     "if clientOf(id) == \"\" {",
 		Package: "lock",
 		Tests:   "^TestWhoIsNotOvertakenIsNotFar$",
 	},
@@ -269,8 +269,8 @@ var lockFarMutants = []Mutant{
 	{
 		Name:    "overtakings count from before",
 		File:    "lock/rivals.go",
-		Old:     `r.lost, r.waited, r.overtakings, r.overtaker = 0, false, 0, ""`,
-		New:     "r.lost, r.waited = 0, false",
+		Old:     `r.lost, r.passed, r.waited, r.overtakings, r.overtaker = 0, r.passed[:0], false, 0, ""`,
+		New:     "r.lost, r.passed, r.waited = 0, r.passed[:0], false",
 		Package: "lock",
 		Tests:   "^TestOvertakingsCountSinceAProcessLastHadTheName$",
 	},
@@ -278,8 +278,8 @@ var lockFarMutants = []Mutant{
 		Name: "a mark counts though nobody came first",
 		File: "lock/rivals.go",
 		Old: `	r.waited = false
-	for i`,
-		New:     "\tfor i",
+	if len`,
+		New:     "\tif len",
 		Package: "lock",
 		Tests:   "^TestAMarkCountsAsLongAsOthersComeFirst$",
 	},
@@ -294,5 +294,13 @@ var lockFarMutants = []Mutant{
 `,
 		Package: "lock",
 		Tests:   "^TestThoseThatAreFarAreGivenUpThoughOthersComeAllTheTime$",
+	},
+	{
+		Name:    "of those that have had the name only the latest is remembered",
+		File:    "lock/rivals.go",
+		Old:     "	if len(r.passed) < maxRivals && !slices.Contains(r.passed, client) {",
+		New:     "	if r.passed = r.passed[:0]; true {",
+		Package: "lock",
+		Tests:   "^TestTheFarthestIsNotForgottenOverACrowdThatIsFarToo$",
 	},
 }

@@ -479,7 +479,7 @@ var readwriteMutants = []Mutant{
 	{
 		Name:    "those who may have come later are served before one elsewhere",
 		File:    "lock/serve.go",
-		Old:     "\t\t\tt.serving.closed = true\n\t\t\tt.contest.disband(everybody)\n",
+		Old:     "\t\t\tt.serving.closed, t.serving.limit = true, 0\n\t\t\tt.contest.disband(everybody)\n",
 		New:     "\t\t\tt.serving.closed = true\n",
 		Package: "readwrite",
 		Tests:   "^TestWhoComesAfterOneWhoseMessageIsLost",
