@@ -3,7 +3,7 @@ package main
 import "time"
 
 // maxTurns is how long a process may wait for a name while others have it again and again: each of them may have it for 50 ms
-// before it lets all others have it, and the machine is busy.
+// and two round trips before it lets all others have it, and the machine is busy.
 const maxTurns = 3 * time.Second
 
 // checkTurns finds processes that are shut out, where some are farther away than others (U4).

@@ -13,8 +13,8 @@
 //
 // The mutex promises no order between processes: the first to find it free takes it. Waiters of one
 // process are served in order, and pass the mutex on to each other without asking the nodes. If
-// another process wants it, this process gives it up after 32 holds or 50 ms. If order between
-// processes matters, use package fair.
+// another process wants it, this process gives it up after 32 holds or 50 ms (and two round trips, if
+// the nodes are far). If order between processes matters, use package fair.
 //
 // On a node, the mutex is a Redis hash of one field, hold id -> hold count, as in Redisson's RLock.
 // Package lock describes renewal, loss, tokens and waiting.

@@ -129,6 +129,7 @@ func (j *judge) granted(c *call, holds []hold) {
 		j.gap = max(j.gap, now.Sub(j.last))
 	}
 	j.last = now
+	j.overtakes(c, holds)
 	for _, h := range holds {
 		if h.lease.Err() != nil {
 			continue // it is over already, and its program knows
@@ -141,6 +142,19 @@ func (j *judge) granted(c *call, holds []hold) {
 		}
 		j.held[h.name] = append(j.held[h.name], h)
 		j.hears(h)
+	}
+}
+
+// overtakes sees whether c was served before one that had come much earlier, where calls queue.
+func (j *judge) overtakes(c *call, holds []hold) {
+	if !j.world.kind.queues || c.began.Before(j.quiet) || len(holds) == 0 || !j.world.reaches(j.world.programs[c.by]) {
+		return
+	}
+	for o := range j.waiting {
+		if !o.hurried && o.began.After(j.quiet) && c.began.Sub(o.began) > j.world.late() && j.world.reaches(j.world.programs[o.by]) {
+			j.breaks("overtaken: one of program %d, which waits for %v, by one of program %d that came %v later: %v",
+				o.by, time.Since(o.began), c.by, c.began.Sub(o.began), holds[0])
+		}
 	}
 }
 
@@ -171,27 +185,36 @@ func (j *judge) hears(h hold) {
 	if last := j.tokens[h.name]; token < last || token == last && !h.reads {
 		j.breaks("a token that does not grow: %v after token %d", h, last)
 	}
-	if !h.reads {
-		j.tokens[h.name] = token
-	}
+	j.tokens[h.name] = token
 }
 
-// gives notes that holds, granted at since, are about to be given back.
-func (j *judge) gives(holds []hold, since time.Time) {
+// gives notes that holds, granted at since, are about to be given back, and whether their context had ended, before anybody
+// looked at the leases.
+func (j *judge) gives(holds []hold, since time.Time, ended bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, h := range holds {
 		now := time.Now()
-		switch err := h.lease.Err(); {
-		case err != nil:
+		if !ended && h.lease.Deadline().Before(now) {
+			j.breaks("a loss that is not seen: %v", h)
+		}
+		if err := h.lease.Err(); err != nil {
 			j.losses++
 			if !j.faulty(since, now) {
 				j.breaks("a loss without a fault: %v: %v", h, err)
 			}
-		case !h.lease.Deadline().After(now):
-			j.breaks("a loss that is not seen: %v", h)
 		}
 		j.held[h.name] = slices.DeleteFunc(j.held[h.name], func(o hold) bool { return o.lease == h.lease })
+	}
+}
+
+// gave notes how a release, of what was granted at since, has ended.
+func (j *judge) gave(err error, since time.Time, ended bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	began := since.Before(j.start.Add(warm)) // one that has to dial and to tell the node its script may be too late for the node timeout
+	if err != nil && !ended && !began && !j.faulty(since, time.Now()) {
+		j.breaks("a release that fails without a fault: %v", err)
 	}
 }
 

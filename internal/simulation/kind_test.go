@@ -17,7 +17,8 @@ type kind struct {
 	name   string
 	counts bool // it has permits
 	shares bool // it has readers
-	queues bool // first come, first served
+	queues bool // first come, first served, over all programs
+	names  int  // that one call waits for at most; it keeps the first while it waits for the next
 	// locker draws one.
 	locker func(w *world, p *program, c *lock.Client, r *rand.Rand) locker
 }
@@ -33,26 +34,26 @@ type grant struct {
 }
 
 var kinds = []kind{
-	{name: "reentrant", locker: func(_ *world, _ *program, c *lock.Client, _ *rand.Rand) locker {
+	{name: "reentrant", names: 1, locker: func(_ *world, _ *program, c *lock.Client, _ *rand.Rand) locker {
 		return single(reentrant.New(c, "a"), false)
 	}},
-	{name: "fair", queues: true, locker: func(_ *world, _ *program, c *lock.Client, _ *rand.Rand) locker {
+	{name: "fair", names: 1, queues: true, locker: func(_ *world, _ *program, c *lock.Client, _ *rand.Rand) locker {
 		return single(fair.New(c, "a"), false)
 	}},
-	{name: "fair and reentrant", locker: func(_ *world, _ *program, c *lock.Client, r *rand.Rand) locker {
+	{name: "fair and reentrant", names: 1, locker: func(_ *world, _ *program, c *lock.Client, r *rand.Rand) locker {
 		if r.IntN(2) == 0 {
 			return single(fair.New(c, "a"), false)
 		}
 		return single(reentrant.New(c, "a"), false)
 	}},
-	{name: "readwrite", shares: true, queues: true, locker: func(_ *world, p *program, c *lock.Client, r *rand.Rand) locker {
+	{name: "readwrite", names: 1, shares: true, queues: true, locker: func(_ *world, p *program, c *lock.Client, r *rand.Rand) locker {
 		m := readwrite.New(c, "a")
 		if r.Float64() < p.reads {
 			return single(m.RLocker(), true)
 		}
 		return single(m, false)
 	}},
-	{name: "semaphore", counts: true, queues: true, locker: func(w *world, p *program, c *lock.Client, r *rand.Rand) locker {
+	{name: "semaphore", names: 1, counts: true, queues: true, locker: func(w *world, p *program, c *lock.Client, r *rand.Rand) locker {
 		n := 1
 		if r.Float64() < p.big {
 			n = 1 + r.IntN(w.permits)
@@ -66,7 +67,7 @@ var kinds = []kind{
 			return grant{holds: []hold{{lease: l, name: "a", slots: l.Slots()}}, context: l.Context, release: l.Release}, nil
 		}
 	}},
-	{name: "multi", locker: func(_ *world, _ *program, c *lock.Client, r *rand.Rand) locker {
+	{name: "multi", names: 3, locker: func(_ *world, _ *program, c *lock.Client, r *rand.Rand) locker {
 		all := []lock.Locker{reentrant.New(c, "a"), fair.New(c, "b"), readwrite.New(c, "c")}
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		m := multi.New(all[:1+r.IntN(len(all))]...)

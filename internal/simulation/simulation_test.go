@@ -66,12 +66,12 @@ func play(t *testing.T, w world) {
 		faults.Go(func() { s.strike(f) })
 	}
 	faults.Wait()
-	time.Sleep(time.Until(s.judge.start.Add(w.quiet() + calm)))
+	time.Sleep(time.Until(s.judge.start.Add(w.quiet() + w.calm())))
 	s.judge.progress()
 	ended := time.Now()
 	stop()
 	busy.Wait()
-	if took := time.Since(ended); took > w.patience() {
+	if took := time.Since(ended); took > maxEnd+2*w.hold() {
 		s.judge.breaks("the end took %v", took)
 	}
 	for _, c := range clients {
@@ -121,14 +121,16 @@ func (s *stage) once(ctx context.Context, program int, locks locker, hurried boo
 	}
 	granted := time.Now()
 	s.judge.granted(c, g.holds)
+	ends := g.context(bg)
 	time.Sleep(hold)
+	ended := ends.Err() != nil
 	if !s.world.kind.counts && r.IntN(20) == 0 { // again, under the same owner
 		if again, err := locks(g.context(bg)); err == nil {
 			_ = again.release(bg)
 		}
 	}
-	s.judge.gives(g.holds, granted)
-	_ = g.release(bg)
+	s.judge.gives(g.holds, granted, ended)
+	s.judge.gave(g.release(bg), granted, ended)
 }
 
 // leftovers looks at what the nodes still have of locks that nobody holds.

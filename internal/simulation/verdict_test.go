@@ -59,7 +59,7 @@ func TestTheJudgeSeesWhatIsBroken(t *testing.T) {
 		"one after the other": {func(s *stage) {
 			h := hold{lease: lease(1), name: "a"}
 			grants(s.judge, h)
-			s.judge.gives([]hold{h}, time.Now())
+			s.judge.gives([]hold{h}, time.Now(), false)
 			grants(s.judge, hold{lease: lease(2)})
 		}, ""},
 		"one after the end of the other": {func(s *stage) {
@@ -70,32 +70,70 @@ func TestTheJudgeSeesWhatIsBroken(t *testing.T) {
 		"a token for the second time": {func(s *stage) {
 			h := hold{lease: lease(1), name: "a"}
 			grants(s.judge, h)
-			s.judge.gives([]hold{h}, time.Now())
+			s.judge.gives([]hold{h}, time.Now(), false)
 			grants(s.judge, hold{lease: lease(1)})
 		}, "a token that does not grow"},
 		"a token for one that reads from before the last one that wrote": {func(s *stage) {
 			h := hold{lease: lease(2), name: "a"}
 			grants(s.judge, h)
-			s.judge.gives([]hold{h}, time.Now())
+			s.judge.gives([]hold{h}, time.Now(), false)
 			grants(s.judge, hold{lease: lease(1), reads: true})
 		}, "a token that does not grow"},
 		"a token for a slot for the second time": {func(s *stage) {
 			h := hold{lease: lease(1), name: "a", slots: []int{0}}
 			grants(s.judge, h)
-			s.judge.gives([]hold{h}, time.Now())
+			s.judge.gives([]hold{h}, time.Now(), false)
 			grants(s.judge, hold{lease: lease(1), slots: []int{0}})
 		}, "a token that does not grow"},
 		"a loss": {func(s *stage) {
-			s.judge.gives([]hold{{lease: &paper{err: lost}, name: "a"}}, time.Now().Add(-time.Second))
+			s.judge.gives([]hold{{lease: &paper{err: lost, until: time.Now().Add(time.Minute)}, name: "a"}}, time.Now().Add(-time.Second), false)
 		}, "a loss without a fault"},
 		"a loss after a fault": {func(s *stage) {
 			time.Sleep(time.Second)
 			s.judge.world.faults = []fault{{at: 500 * time.Millisecond}}
-			s.judge.gives([]hold{{lease: &paper{err: lost}, name: "a"}}, time.Now().Add(-time.Second))
+			s.judge.gives([]hold{{lease: &paper{err: lost, until: time.Now().Add(time.Minute)}, name: "a"}}, time.Now().Add(-time.Second), false)
 		}, ""},
 		"a deadline that has passed": {func(s *stage) {
-			s.judge.gives([]hold{{lease: &paper{until: time.Now()}, name: "a"}}, time.Now().Add(-time.Second))
+			s.judge.gives([]hold{{lease: &paper{until: time.Now().Add(-1)}, name: "a"}}, time.Now().Add(-time.Second), false)
 		}, "a loss that is not seen"},
+		"a deadline that has passed, of which the context tells": {func(s *stage) {
+			s.judge.gives([]hold{{lease: &paper{until: time.Now().Add(-1)}, name: "a"}}, time.Now().Add(-time.Second), true)
+		}, ""},
+		"a writer with the token of one that has read": {func(s *stage) {
+			h := hold{lease: lease(1), name: "a", reads: true}
+			grants(s.judge, h)
+			s.judge.gives([]hold{h}, time.Now(), false)
+			grants(s.judge, hold{lease: lease(1)})
+		}, "a token that does not grow"},
+		"a release that fails": {func(s *stage) {
+			time.Sleep(warm)
+			s.judge.gave(lost, time.Now(), false)
+		}, "a release that fails"},
+		"a release after a loss": {func(s *stage) {
+			s.judge.gave(lost, time.Now().Add(-time.Second), true)
+		}, ""},
+		"one that is served before one that came earlier": {func(s *stage) {
+			s.judge.world.kind.queues = true
+			time.Sleep(s.judge.world.quiet() + 1)
+			s.judge.calls(0, false)
+			time.Sleep(s.judge.world.late() + 1)
+			grants(s.judge, hold{lease: lease(1)})
+		}, "overtaken"},
+		"one that is served before one that came a little earlier": {func(s *stage) {
+			s.judge.world.kind.queues = true
+			time.Sleep(s.judge.world.quiet() + 1)
+			s.judge.calls(0, false)
+			time.Sleep(s.judge.world.late())
+			grants(s.judge, hold{lease: lease(1)})
+		}, ""},
+		"one that is served in its turn": {func(s *stage) {
+			s.judge.world.kind.queues = true
+			time.Sleep(s.judge.world.quiet() + 1)
+			c := s.judge.calls(0, false)
+			time.Sleep(2 * s.judge.world.late())
+			s.judge.calls(0, false)
+			s.judge.granted(c, []hold{{lease: lease(1), name: "a"}})
+		}, ""},
 		"an error": {func(s *stage) {
 			s.judge.refused(s.judge.calls(0, false), lost, false)
 		}, "an error without a fault"},

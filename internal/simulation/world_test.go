@@ -3,6 +3,7 @@ package simulation
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 )
@@ -37,8 +38,14 @@ type program struct {
 const (
 	// trouble is how long faults go on.
 	trouble = 10 * time.Second
-	// calm is how long a world is watched after the last fault has had its consequences.
-	calm = 8 * time.Second
+	// minCalm and maxCalm are how long a world is watched at least, and at most, after the last fault has had its
+	// consequences.
+	minCalm = 6 * time.Second
+	maxCalm = 40 * time.Second
+	// warm is when programs have connected to the nodes and told them their scripts.
+	warm = 3 * time.Second
+	// maxEnd is how long programs may take to end once they are told to, beside the holds in progress.
+	maxEnd = 5 * time.Second
 	// nodeTimeout is that of the programs.
 	nodeTimeout = 200 * time.Millisecond
 	// busiest is how many locks are taken in a second at most, for a world costs time by the command.
@@ -137,24 +144,48 @@ func (w world) quiet() time.Duration {
 func (w world) reaches(p program) bool { return w.trip+p.far < nodeTimeout }
 
 // patience is how long one call may take without a fault, by a program that reaches the nodes. Nodes hand a lock over in one
-// and a half round trips of the next one, and serve waiters one by one at worst.
+// and a half round trips of the next one, and serve waiters one by one at worst. Where calls do not queue, programs take turns,
+// whichever has the most goroutines.
 func (w world) patience() time.Duration {
-	patience := 5 * time.Second
+	all, most := time.Duration(0), time.Duration(0)
 	for _, p := range w.programs {
-		patience += time.Duration(p.goroutines) * (p.hold + 3*(w.trip+p.far))
+		takes := time.Duration(w.kind.names*p.goroutines) * (p.hold + 3*(w.trip+p.far))
+		all, most = all+takes, max(most, takes)
 	}
-	return patience
+	if !w.kind.queues {
+		all = time.Duration(len(w.programs)) * most
+	}
+	return 5*time.Second + all
+}
+
+// calm is how long the world is watched after the last fault has had its consequences: until it would show that somebody is
+// not served at all.
+func (w world) calm() time.Duration { return min(max(minCalm, w.patience()+time.Second), maxCalm) }
+
+// late is how much later a call must have begun than another one not to be served before it, where calls queue: by then that
+// one has its place. The waiters of a program may take theirs one in a round trip.
+func (w world) late() time.Duration {
+	late := time.Second
+	for _, p := range w.programs {
+		late = max(late, time.Second+time.Duration(p.goroutines)*(w.trip+w.farNode+p.far))
+	}
+	return late
+}
+
+// hold is the longest hold, on average.
+func (w world) hold() (hold time.Duration) {
+	for _, p := range w.programs {
+		hold = max(hold, p.hold)
+	}
+	return hold
 }
 
 // maxGap is how long no call may be served without a fault though some wait: a lost message costs 3 seconds. A program that
 // does not reach the nodes is given three turns, which it hears of too late, before it leaves the queue to the others.
 func (w world) maxGap() time.Duration {
-	gap, turns := time.Duration(0), time.Duration(0)
-	for _, p := range w.programs {
-		gap = max(gap, 2*p.hold)
-		if !w.reaches(p) {
-			turns = 3 * time.Second
-		}
+	gap := 4*time.Second + 2*w.hold()
+	if slices.ContainsFunc(w.programs, func(p program) bool { return !w.reaches(p) }) {
+		gap += 3 * time.Second
 	}
-	return gap + turns + 4*time.Second
+	return gap
 }
