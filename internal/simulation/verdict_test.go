@@ -106,7 +106,7 @@ func TestTheJudgeSeesWhatIsBroken(t *testing.T) {
 			grants(s.judge, hold{lease: lease(1)})
 		}, "a token that does not grow"},
 		"a release that fails": {func(s *stage) {
-			time.Sleep(warm)
+			time.Sleep(warm + 1)
 			s.judge.gave(lost, time.Now(), false)
 		}, "a release that fails"},
 		"a release after a loss": {func(s *stage) {

@@ -143,6 +143,12 @@ func (w world) quiet() time.Duration {
 // reaches reports whether a program hears from the nodes before it gives them up.
 func (w world) reaches(p program) bool { return w.trip+p.far < nodeTimeout }
 
+// near reports whether the nodes are so near to all programs that the node timeout is enough for a command that has to wait
+// for a few others.
+func (w world) near() bool {
+	return !slices.ContainsFunc(w.programs, func(p program) bool { return 8*(w.trip+p.far) > nodeTimeout })
+}
+
 // patience is how long one call may take without a fault, by a program that reaches the nodes. Nodes hand a lock over in one
 // and a half round trips of the next one, and serve waiters one by one at worst. Where calls do not queue, programs take turns,
 // whichever has the most goroutines.
