@@ -81,20 +81,6 @@ func (ct *contest) bring(t *tenure, p *place) {
 	}
 }
 
-// accompany lets the followers of p, which reads within t from now on, read with it. Called with mu and t.mu held.
-//
-// Why they may: p's place is theirs, too, and without p they would have none.
-func (ct *contest) accompany(t *tenure, p *place, now time.Time) {
-	for _, f := range slices.Clone(ct.queue) {
-		q := f.call
-		if f.leader != p || (ending{q.ctx}).Err() != nil || q.slot.held() != nil {
-			continue // it is of another place, gives up, or re-enters
-		}
-		f.lease = t.admit(q.engine, q.slot, nil, now)
-		ct.take(f)
-	}
-}
-
 // follow makes p share the place of leader; nil: it has one of its own. Called with mu held.
 func (p *place) follow(leader *place) {
 	if p.leader = leader; leader != nil {

@@ -201,6 +201,20 @@ func (ct *contest) serve(t *tenure, may bool) (does service) {
 	return does
 }
 
+// accompany lets the followers of p, which reads within t from now on, read with it. Called with mu and t.mu held.
+//
+// Why they may: p's place is theirs, too, and without p they would have none.
+func (ct *contest) accompany(t *tenure, p *place, now time.Time) {
+	for _, f := range slices.Clone(ct.queue) {
+		q := f.call
+		if f.leader != p || (ending{q.ctx}).Err() != nil || q.slot.held() != nil {
+			continue // it is of another place, gives up, or re-enters
+		}
+		f.lease = t.admit(q.engine, q.slot, nil, now)
+		ct.take(f)
+	}
+}
+
 // close stops new goroutines from waiting for a turn within t, because somebody elsewhere has just
 // begun to wait: the goroutines that wait here were before. Called with the client's mu held.
 func (ct *contest) close(t *tenure) service {

@@ -33,7 +33,7 @@ func (h hold) excludes(o hold) bool {
 }
 
 func (h hold) String() string {
-	s := fmt.Sprintf("%s (%s, token %d, of program %d)", h.lease.ID(), h.name, h.lease.Token(), h.by)
+	s := fmt.Sprintf("%s (%s, token %d, of program %d)", h.ID(), h.name, h.Token(), h.by)
 	if h.reads {
 		s += " that reads"
 	}
@@ -134,10 +134,10 @@ func (j *judge) granted(c *call, holds []hold) {
 	j.last = now
 	j.overtakes(c, holds)
 	for _, h := range holds {
-		if h.lease.Err() != nil {
+		if h.Err() != nil {
 			continue // it is over already, and its program knows
 		}
-		j.held[h.name] = slices.DeleteFunc(j.held[h.name], func(o hold) bool { return o.lease.Err() != nil || !o.lease.Deadline().After(now) })
+		j.held[h.name] = slices.DeleteFunc(j.held[h.name], func(o hold) bool { return o.Err() != nil || !o.Deadline().After(now) })
 		for _, o := range j.held[h.name] {
 			if h.excludes(o) {
 				j.breaks("two holders: %v and %v", o, h)
@@ -172,7 +172,7 @@ func (j *judge) waited(c *call) {
 
 // hears holds a token against those before it.
 func (j *judge) hears(h hold) {
-	token := h.lease.Token()
+	token := h.Token()
 	if h.slots != nil {
 		if j.slots[h.name] == nil {
 			j.slots[h.name] = map[int]int64{}
@@ -204,10 +204,10 @@ func (j *judge) gives(holds []hold, since time.Time, ended bool) {
 	defer j.mu.Unlock()
 	for _, h := range holds {
 		now := time.Now()
-		if !ended && h.lease.Deadline().Before(now) {
+		if !ended && h.Deadline().Before(now) {
 			j.breaks("a loss that is not seen: %v", h)
 		}
-		if err := h.lease.Err(); err != nil {
+		if err := h.Err(); err != nil {
 			j.losses++
 			if !j.faulty(since, now) {
 				j.breaks("a loss without a fault: %v: %v", h, err)
