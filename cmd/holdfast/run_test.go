@@ -43,7 +43,7 @@ func TestExitCodes(t *testing.T) {
 		{127, []string{"x5", "--", "no-such-command"}, `no-such-command.*not found`},
 		{126, []string{"x6", "--", "/etc/passwd"}, `/etc/passwd.*permission denied`},
 		{75, []string{"--wait", "0", "taken", "--", "true"}, `lock "taken": locked by another owner.*; held by .* \(web-3 for `},
-		{75, []string{"--wait", "100ms", "taken", "--", "true"}, `lock "taken": .*after 1.*ms; held by`},
+		{75, []string{"--wait", "100ms", "taken", "--", "true"}, `lock "taken": .*after \d+ms; held by`},
 		{9, []string{"--wait", "0", "-E", "9", "taken", "--", "true"}, `locked by another`},
 		{0, []string{"--wait", "0", "-E", "0", "taken", "--", "false"}, `^$`},
 		{69, []string{"--redis", "redis://127.0.0.1:1", "x", "--", "true"}, `no quorum.*holdfast doctor`},

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	worlds = flag.Uint64("worlds", 10, "how many of them are tried")
+	worlds = flag.Uint64("worlds", 4, "how many of them are tried")
 	from   = flag.Uint64("from", 1, "the seed of the first one")
 )
 
