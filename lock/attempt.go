@@ -14,7 +14,7 @@ import (
 // says why; then everything that was granted has been given back.
 func (e *engine) attempt(ctx context.Context, s *slot, p *place) (*Lease, *denial, error) {
 	t := e.newTenure(s)
-	b := t.draftClaim(p.tried())
+	b := t.draftClaim(p.tried(), p.hurries())
 	p.asking(b)
 	return t.conclude(ctx, b, b.Decide(ctx), p)
 }
@@ -23,19 +23,19 @@ func (e *engine) attempt(ctx context.Context, s *slot, p *place) (*Lease, *denia
 func (e *engine) try(ctx context.Context, s *slot) (*Lease, *denial, error) {
 	t := e.newTenure(s)
 	t.brief = true
-	b := t.draftClaim(true)
+	b := t.draftClaim(true, false)
 	return t.conclude(ctx, b, b.Decide(ctx), nil)
 }
 
 // draftClaim drafts the ballot on t's claim. Its own function keeps a motion off the stack of a caller
 // that waits, of which there may be very many.
-func (t *tenure) draftClaim(noted bool) *redlock.Ballot {
-	return t.engine.client.group.Draft(t.claim(noted))
+func (t *tenure) draftClaim(noted, hurried bool) *redlock.Ballot {
+	return t.engine.client.group.Draft(t.claim(noted, hurried))
 }
 
 // claim is the motion to give t the lock. If noted, a refusal includes the holder's label and note;
-// a first attempt by a caller that will wait does not need them.
-func (t *tenure) claim(noted bool) redlock.Motion {
+// a first attempt by a caller that will wait does not need them. If hurried, it does not wait for nodes that are far.
+func (t *tenure) claim(noted, hurried bool) redlock.Motion {
 	r := t.request()
 	r.Noted = noted
 	m := redlock.Motion{
@@ -46,6 +46,7 @@ func (t *tenure) claim(noted bool) redlock.Motion {
 		Footprint: t.footprint,
 		Alike:     t.engine.alike(),
 		Urgent:    true,
+		Near:      hurried,
 		Unsent:    patience(t.ttl), // among tens of thousands who try at once
 	}
 	if t.engine.client.group.Size() > 1 {

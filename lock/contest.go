@@ -36,6 +36,7 @@ type contest struct {
 	// Of contenders.
 	wakes  *waiter.Subscription // nil: none
 	rivals *rivals              // nil: none was heard of
+	block  blocker              // what attempts have found in their way of late
 	chance time.Duration        // for how long others have one since this process has let the name go; 0: they have none
 	deaf   bool                 // some of those cannot hear that it has
 	reign  reign                // of this process, until its next tenure begins

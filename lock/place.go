@@ -18,6 +18,7 @@ type place struct {
 	attempts bool // its attempt is under way
 	look     bool // try, even if this process seems to hold the lock
 	again    bool // of a contender: an attempt was made; its own goroutine's
+	stuck    bool // of a contender: the same hold has been in the way for a while; its own goroutine's
 
 	*inQueue // of a queuer; nil: of a contender, of which there may be very many
 }
@@ -66,6 +67,10 @@ func (p *place) queues() bool { return p.contest.key.order != unordered }
 // tried reports whether p, which may be nil, belongs to a contender that has made an attempt
 // before.
 func (p *place) tried() bool { return p != nil && p.again }
+
+// hurries reports whether p, which may be nil, belongs to a contender whose attempt is not to wait for nodes that are far. A
+// hold that stays in the way may be a dead one, which a near node has alone: then the far nodes are needed.
+func (p *place) hurries() bool { return p != nil && p.inQueue == nil && !p.stuck }
 
 // leads reports whether p is at the head. A place that was passed the lock is not in the queue any
 // more. Called with mu held.
@@ -150,6 +155,7 @@ func (p *place) saw(d *denial) *denial {
 	if d.sure && !c.made(d.holder) {
 		p.contest.reign = reign{} // somebody else has it
 	}
+	p.stuck = p.contest.block.finds(d.holder, time.Now())
 	p.contest.last = d
 	p.contest.asking.Store(nil)
 	p.attempts = false

@@ -122,7 +122,7 @@ func (t *trial) draft() {
 	}
 	t.tenure = t.engine.newTenure(t.slot)
 	t.tenure.brief = true
-	t.ballot = t.tenure.draftClaim(true)
+	t.ballot = t.tenure.draftClaim(true, false)
 	t.ballot.Prepare()
 }
 

@@ -303,4 +303,28 @@ var lockFarMutants = []Mutant{
 		Package: "lock",
 		Tests:   "^TestTheFarthestIsNotForgottenOverACrowdThatIsFarToo$",
 	},
+	{
+		Name:    "an attempt with split votes waits for a far node",
+		File:    "redlock/ballot.go",
+		Old:     "if !b.decided && b.far > 0 &&",
+		New:     "if false && b.far > 0 &&",
+		Package: "lock",
+		Tests:   "^TestRivalsWithSplitVotesDoNotWaitForAFarNode$",
+	},
+	{
+		Name:    "an attempt never waits for a far node if a near one is in the way",
+		File:    "lock/blocker.go",
+		Old:     "now.Sub(b.since) >= maxBlock",
+		New:     "false",
+		Package: "lock",
+		Tests:   "^TestAFarNodeCountsWhereANearOneKeepsADeadHold$",
+	},
+	{
+		Name:    "a TryLock does not wait for a far node",
+		File:    "lock/attempt.go",
+		Old:     "draftClaim(true, false)",
+		New:     "draftClaim(true, true)",
+		Package: "lock",
+		Tests:   "^TestAFarNodeCountsWhereANearOneKeepsADeadHold$",
+	},
 }

@@ -143,8 +143,8 @@ var lockNoteMutants = []Mutant{
 	{
 		Name:    "who tries is not told",
 		File:    "lock/attempt.go",
-		Old:     "t.draftClaim(true)",
-		New:     "t.draftClaim(false)",
+		Old:     "t.draftClaim(true, false)",
+		New:     "t.draftClaim(false, false)",
 		Package: "lock",
 		Tests:   "^TestWhoIsRefusedIsToldWhoHasTheLock$/^reentrant$",
 	},

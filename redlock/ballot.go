@@ -28,6 +28,10 @@ type Motion struct {
 	// Urgent does not wait for nodes that were down when the motion was put to them, once all others
 	// have answered and are a quorum: such a node counts as silent.
 	Urgent bool
+	// Near does not wait for nodes that are much farther away than a quorum of the others, once all of those have
+	// answered and somebody is in the way: rivals whose votes are split would wait for such a node each time. They
+	// count as pending. A ballot that the far ones would have won is lost, too, so Near is for a caller that tries again.
+	Near bool
 	// Flush, for Removes, has what was prepared before be sent also to nodes that need not be asked.
 	Flush bool
 	// handshakes gives each node the time that a handshake takes.
@@ -110,6 +114,7 @@ type Ballot struct {
 	failed  int32 // of no: without an answer
 	found   int32 // of yes: see Motion.Found
 	silent  int32 // have not answered, and were down when it began; see Motion.Urgent
+	far     int32 // have not answered, and are far; see Motion.Near
 	decided bool
 
 	dismissed bool // by Dismiss, before it was decided
@@ -189,6 +194,9 @@ func (b *Ballot) submit(to func(*lane, *op)) {
 			o.silent = true
 			b.silent++
 		}
+	}
+	if b.motion.Near && len(b.ops) > 1 {
+		b.findFar()
 	}
 	for i := range b.ops {
 		o := &b.ops[i]
@@ -371,6 +379,9 @@ func (b *Ballot) vote(o *op, a Answer) {
 	if o.silent {
 		b.silent--
 	}
+	if o.far {
+		b.far--
+	}
 	if a.Vote == Yes {
 		b.yes++
 		b.agreed = max(b.agreed, b.alike(a))
@@ -399,6 +410,9 @@ func (b *Ballot) vote(o *op, a Answer) {
 	if !b.decided && b.motion.Urgent && b.yes+b.no >= quorum && b.yes+b.no+b.silent == n {
 		b.passOver()
 	}
+	if !b.decided && b.far > 0 && b.no > b.failed && b.yes+(b.no-b.failed) >= quorum && b.yes+b.no+b.silent+b.far == n {
+		b.decided = true
+	}
 	decided := b.decided
 	if decided && b.waiter != nil {
 		b.waiter <- struct{}{}
@@ -412,6 +426,33 @@ func (b *Ballot) vote(o *op, a Answer) {
 	}
 	if b.motion.Then != nil {
 		b.motion.Then(b)
+	}
+}
+
+// A round trip to a far node is muchFarther times as long as to the others, and farGap longer than that. Another attempt takes
+// about as long.
+const (
+	muchFarther = 8
+	farGap      = 2 * time.Millisecond
+)
+
+// findFar marks the nodes that are much farther away than a quorum of the others, as far as is known.
+func (b *Ballot) findFar() {
+	var few [9]time.Duration
+	trips := few[:0]
+	for i := range b.ops {
+		trips = append(trips, b.ops[i].lane.trip())
+	}
+	for i := range b.ops {
+		o, nearer := &b.ops[i], 0
+		for _, trip := range trips {
+			if trip > 0 && muchFarther*trip+farGap < trips[i] {
+				nearer++
+			}
+		}
+		if o.far = nearer >= b.group.quorum && !o.silent; o.far {
+			b.far++
+		}
 	}
 }
 

@@ -35,6 +35,7 @@ type op struct {
 	told   bool // what the node said; guarded by ballot.mu
 	missed bool // Motion.Missed was called; guarded by ballot.mu
 	silent bool // the node was down when the ballot began; guarded by ballot.mu
+	far    bool // the node is much farther away than others; guarded by ballot.mu
 
 	deferred *Answer // a no that may yet become a yes, as the removal is tried again in time; nil: none
 

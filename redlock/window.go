@@ -110,6 +110,13 @@ func newWindow(connections int) window {
 	}
 }
 
+// trip is the shortest round trip to the node of late; 0: not known.
+func (l *lane) trip() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.window.trip
+}
+
 // splits reports whether a crowd may be sent beside the current flight.
 func (a *window) splits() bool { return a.near && a.large == 0 && a.limit > 1 }
 
