@@ -48,6 +48,8 @@ type call struct {
 	by      int
 	began   time.Time
 	hurried bool // its context ends soon
+
+	passed []*call // those that came much earlier, and waited yet when it was served
 }
 
 // A judge watches what the programs are granted.
@@ -132,7 +134,7 @@ func (j *judge) granted(c *call, holds []hold) {
 		j.gap = max(j.gap, now.Sub(j.last))
 	}
 	j.last = now
-	j.overtakes(c, holds)
+	j.passes(c)
 	for _, h := range holds {
 		if h.Err() != nil {
 			continue // it is over already, and its program knows
@@ -148,15 +150,27 @@ func (j *judge) granted(c *call, holds []hold) {
 	}
 }
 
-// overtakes sees whether c was served before one that had come much earlier, where calls queue.
-func (j *judge) overtakes(c *call, holds []hold) {
-	if !j.world.kind.queues || c.began.Before(j.quiet) || len(holds) == 0 || !j.world.reaches(j.world.programs[c.by]) {
+// passes notes whom c passes as it is served, where calls queue. They may be served in the same moment, as those are that read
+// together.
+func (j *judge) passes(c *call) {
+	if !j.world.kind.queues || c.began.Before(j.quiet) || !j.world.reaches(j.world.programs[c.by]) {
 		return
 	}
 	for o := range j.waiting {
 		if !o.hurried && o.began.After(j.quiet) && c.began.Sub(o.began) > j.world.late() && j.world.reaches(j.world.programs[o.by]) {
-			j.breaks("overtaken: one of program %d, which waits for %v, by one of program %d that came %v later: %v",
-				o.by, time.Since(o.began), c.by, c.began.Sub(o.began), holds[0])
+			c.passed = append(c.passed, o)
+		}
+	}
+}
+
+// overtook holds against c whom it has passed, if they wait yet at the end of its hold.
+func (j *judge) overtook(c *call) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, o := range c.passed {
+		if _, waits := j.waiting[o]; waits {
+			j.breaks("overtaken: one of program %d, which waits for %v, by one of program %d that came %v later",
+				o.by, time.Since(o.began), c.by, c.began.Sub(o.began))
 		}
 	}
 }

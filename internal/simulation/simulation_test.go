@@ -129,6 +129,7 @@ func (s *stage) once(ctx context.Context, program int, locks locker, hurried boo
 			_ = again.release(bg)
 		}
 	}
+	s.judge.overtook(c)
 	s.judge.gives(g.holds, granted, ended)
 	s.judge.gave(g.release(bg), granted, ended)
 }

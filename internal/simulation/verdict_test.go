@@ -117,14 +117,28 @@ func TestTheJudgeSeesWhatIsBroken(t *testing.T) {
 			time.Sleep(s.judge.world.quiet() + 1)
 			s.judge.calls(0, false)
 			time.Sleep(s.judge.world.late() + 1)
-			grants(s.judge, hold{lease: lease(1)})
+			c := s.judge.calls(0, false)
+			s.judge.granted(c, []hold{{lease: lease(1), name: "a"}})
+			s.judge.overtook(c)
 		}, "overtaken"},
 		"one that is served before one that came a little earlier": {func(s *stage) {
 			s.judge.world.kind.queues = true
 			time.Sleep(s.judge.world.quiet() + 1)
 			s.judge.calls(0, false)
 			time.Sleep(s.judge.world.late())
-			grants(s.judge, hold{lease: lease(1)})
+			c := s.judge.calls(0, false)
+			s.judge.granted(c, []hold{{lease: lease(1), name: "a"}})
+			s.judge.overtook(c)
+		}, ""},
+		"two that are served in the same moment": {func(s *stage) {
+			s.judge.world.kind.queues = true
+			time.Sleep(s.judge.world.quiet() + 1)
+			first := s.judge.calls(0, false)
+			time.Sleep(s.judge.world.late() + 1)
+			c := s.judge.calls(0, false)
+			s.judge.granted(c, []hold{{lease: lease(1), name: "a", reads: true}})
+			s.judge.granted(first, []hold{{lease: lease(1), name: "a", reads: true}})
+			s.judge.overtook(c)
 		}, ""},
 		"one that is served in its turn": {func(s *stage) {
 			s.judge.world.kind.queues = true
